@@ -61,11 +61,15 @@ def test_ids_that_leave_no_room_for_bytes(tmp_path):
         load(tmp_path, 3, 270)
 
 
+@torch.inference_mode()
 def test_logits_that_are_scaled_behind_the_head(tmp_path):
     torch.manual_seed(0)
-    CohereForCausalLM(CohereConfig(**SHAPE, logit_scale=0.0625)).save_pretrained(tmp_path)
-    with pytest.raises(UserError, match="own: its logits are not its head times its last hidden state"):
-        load(tmp_path)
+    reference = CohereForCausalLM(CohereConfig(**SHAPE, eos_token_id=2, logit_scale=0.0625)).eval()
+    reference.save_pretrained(tmp_path)
+    model = load(tmp_path, bos=None)
+    assert torch.equal(model.head.weight, 0.0625 * reference.get_output_embeddings().weight[3:259])
+    expected = reference(input_ids=TOKENS + 3).logits[..., 3:259]
+    torch.testing.assert_close(model.logits(model.hidden(TOKENS)[1]), expected, atol=1e-6, rtol=0)
 
 
 def test_code_that_comes_with_a_model_is_not_run(tmp_path):

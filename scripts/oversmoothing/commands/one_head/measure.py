@@ -189,7 +189,7 @@ def _shape(model: TokenModel) -> dict[str, Any]:
         "tokens": tokens,
         "excluded": excluded,
         "rows": tokens + excluded,
-        "tied": bool(getattr(model.trunk.config, "tie_word_embeddings", False)),
+        "tied": model.tied,
         "bias": model.head.bias is not None,
         "cap": model.cap,
         "bos": model.bos,

@@ -14,13 +14,10 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained import auto as pretrained
 from oversmoothing.models.pretrained.folder import CONFIG, check_folder, read_tensors
 from oversmoothing.models.truths.evabyte import load_evabyte
-from oversmoothing.models.truths.token_model import BYTES, TokenModel, byte_table, check_rows, linear
-from oversmoothing.numerics.softcap import softcapped
+from oversmoothing.models.truths.token_model import BYTES, TokenModel, byte_table, check_rows
+from oversmoothing.models.truths.trial import adapted
 
-PROBE = 8  # tokens on which head and cache are tested
 AUTO = "auto"
-FACTORS = {"logit_scale": 1, "lm_head_multiplier": 1, "logits_scaling": -1}  # keys of configs, exponents
-LARGE = 1e4, 3.0  # how large the logits of a trial are made: in themselves, or under a cap, in units of the cap
 
 
 class Described(NamedTuple):
@@ -75,24 +72,20 @@ def load_token_lm(
     check_same(folder, vocabulary, name)
     bos = _first(folder, bos)
     model = _loaded(folder, name, device, precision)
-    path = Path(folder) / CONFIG
-    factor, cap = _factor(model.config, path, name), pretrained.softcap_in(model.config, path, name)
-    head = model.get_output_embeddings()
-    bias = getattr(head, "bias", None)
-    weight = factor * _as_stored(folder, head.weight, name).float()
-    bias = None if bias is None else factor * bias.float()
+    cap = pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
+    weight = _as_stored(folder, model.get_output_embeddings().weight, name)
     table = torch.tensor(vocabulary.ids, dtype=torch.int64)
-    truth = TokenModel(name, model.base_model, weight, bias, table, bos, _context(model), cap=cap)
-    return _tried(truth, model, precision)
+    return adapted(name, model, weight, table, bos, _context(model), "tokens", cap)
 
 
 def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None = AUTO) -> Described:
     """Check a model as `load_token_lm` does, but for what needs its weights; return what its files say."""
     check_same(folder, vocabulary, name)
     first, model = _first(folder, bos), pretrained.outline(folder, name)
-    _factor(model.config, path := Path(folder) / CONFIG, name)
     check_rows(name, len(model.get_output_embeddings().weight), int(vocabulary.ids.max()), first)
-    return Described(_context(model) - (first is not None), pretrained.softcap_in(model.config, path, name))
+    return Described(
+        _context(model) - (first is not None), pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
+    )
 
 
 def load_causal_lm(
@@ -105,13 +98,11 @@ def load_causal_lm(
     """
     model = _loaded(folder, name, device, precision)
     cap = pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
-    head = model.get_output_embeddings()
-    rows = len(head.weight)
+    weight = model.get_output_embeddings().weight
+    rows = len(weight)
     if byte_offset + BYTES > rows:
         raise UserError(f"{name}: byte_offset {byte_offset} leaves no room for 256 bytes among its {rows} ids")
-    bias, table = getattr(head, "bias", None), byte_table(byte_offset)
-    truth = TokenModel(name, model.base_model, head.weight, bias, table, bos, _context(model), "bytes", cap)
-    return _tried(truth, model, precision)
+    return adapted(name, model, weight, byte_table(byte_offset), bos, _context(model), "bytes", cap)
 
 
 def _first(folder: str | Path, bos: int | str | None) -> int | None:
@@ -143,19 +134,6 @@ def _check_said(model: TokenModel, path: Path, capped: bool) -> None:
         raise UserError(f"{model.name}: {path}: its logits are not capped; remove `capped: true` beside its `hub`")
 
 
-def _factor(config: Any, path: Path, name: str) -> float:
-    """Product of the factors that a model applies to its logits; a `UserError` if one of them is none."""
-    factor = 1.0
-    for key, exponent in FACTORS.items():
-        value = getattr(config, key, None)
-        if value is None:
-            continue
-        if not (isinstance(value, int | float) and 0 < value < float("inf")):
-            raise UserError(f"{name}: {path}: {key} is {value!r}, not a factor of its logits; it cannot be used here")
-        factor *= value**exponent
-    return factor
-
-
 def _as_stored(folder: str | Path, weight: Tensor, name: str) -> Tensor:
     """Return a head without the rounding to the precision in which the model was loaded, from its files."""
     content, loaded = check_folder(folder), weight.cpu()
@@ -167,48 +145,3 @@ def _as_stored(folder: str | Path, weight: Tensor, name: str) -> Tensor:
         f"{name}: no tensor in the files of {folder} is its head: it is stored in another form, such as quantised, or "
         "its weights are not all numbers; it cannot be used here"
     )
-
-
-@torch.inference_mode()
-def _tried(truth: TokenModel, model: Any, precision: str) -> TokenModel:
-    """Return a truth if its logits are those that its class computes, with cached keys and values or not.
-
-    The logits of a few tokens may lie so far below a cap that they look linear. So what leaves the head is also made
-    large on its way: then a cap shows, whether the config names it or not, and so does one that is named but not used.
-    """
-    tolerance = 0.05 if precision == "bf16" else 1e-3
-    tokens = torch.arange(PROBE, device=truth.table.device)[None] * 31 % len(truth.table)
-    logits = truth.logits(truth.hidden(tokens)[1])
-    expected = model(input_ids=truth.ids(tokens), use_cache=False).logits[:, -PROBE:, truth.table].float()
-    if not (error := _error(logits, expected)) < tolerance:
-        raise UserError(
-            f"{truth.name}: its logits are not its head times its last hidden state{_but_for(truth)} (off by "
-            f"{error:.0%} of the largest); such a model cannot be a truth here"
-        )
-    z = linear(truth.hidden(tokens)[1], truth.head.weight, truth.head.bias)
-    scale = (LARGE[0] if truth.cap is None else LARGE[1] * truth.cap) / float(z.abs().max().clamp(min=1e-6))
-    hook = model.get_output_embeddings().register_forward_hook(lambda head, given, output: scale * output)
-    large = model(input_ids=truth.ids(tokens), use_cache=False).logits[:, -PROBE:, truth.table].float()
-    hook.remove()
-    if not (error := _error(softcapped(scale * z, truth.cap), large)) < tolerance:
-        raise UserError(
-            f"{truth.name}: where they are large, its logits are not its head times its last hidden state"
-            f"{_but_for(truth)} (off by {error:.0%} of the largest); such a model cannot be a truth here"
-        )
-    cache = truth.cache(PROBE)
-    cache.feed(tokens[:, :-1])
-    if not (error := _error(cache.feed(tokens[:, -1:]), expected[:, -1])) < tolerance:
-        raise UserError(
-            f"{truth.name}: fed token by token, its logits are others (off by {error:.0%} of the largest); without a "
-            "cache of keys and values it cannot be a truth here"
-        )
-    return truth
-
-
-def _but_for(truth: TokenModel) -> str:
-    return "" if truth.cap is None else f", capped at {truth.cap:g} as its config says"
-
-
-def _error(logits: Tensor, expected: Tensor) -> float:
-    """Largest difference as a share of the largest value."""
-    return float((logits - expected).abs().max() / expected.abs().max().clamp(min=1e-6))

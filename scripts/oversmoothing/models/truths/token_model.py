@@ -14,9 +14,11 @@ from torch.nn import functional as F
 from transformers import DynamicCache
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models.pretrained.auto import one_line_errors
 from oversmoothing.numerics.softcap import softcapped
 
 BYTES = 256
+PROBE = 8  # tokens of a trial
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,16 @@ class TokenModel:
         context: int,  # the longest, in ids
         unit: str = "tokens",  # or "bytes", for messages
         cap: float | None = None,  # c of logits c tanh(z / c), z being the head's
+        absent: Tensor
+        | None = None,  # bool (rows,), ids that are no tokens and to which the model gives no probability
+        tied: bool = False,  # whether the head is the embedding
     ) -> None:
         rows, width = weight.shape
         check_rows(name, rows, int(table.max()), bos, unit)
-        self.name, self.trunk, self.bos, self.unit, self.cap = name, trunk, bos, unit, cap
+        self.name, self.trunk, self.bos, self.unit, self.cap, self.tied = name, trunk, bos, unit, cap, tied
         self.table = table.to(weight.device)
-        self.config = TokenModelConfig(trunk.config.num_hidden_layers, width, context - (bos is not None), len(table))
+        layers = trunk.config.get_text_config().num_hidden_layers
+        self.config = TokenModelConfig(layers, width, context - (bos is not None), len(table))
         is_special = torch.ones(rows, dtype=torch.bool, device=weight.device)
         is_special[self.table] = False
         weight, bias = weight.detach(), None if bias is None else bias.detach().float()
@@ -62,7 +68,17 @@ class TokenModel:
         if bias is not None:
             self.head.bias.copy_(bias[self.table])
         # The rows of the special ids, possibly none.
-        self.special = weight[is_special].float(), None if bias is None else bias[is_special]
+        beside = None if bias is None else bias[is_special]
+        if absent is not None and absent.any():
+            beside = torch.zeros(int(is_special.sum()), device=weight.device) if beside is None else beside.clone()
+            beside[absent.to(weight.device)[is_special]] = -torch.inf
+        self.special = weight[is_special].float(), beside
+        self.remembered = 0  # tokens up to which a cache has been tried
+
+    @property
+    def tolerance(self) -> float:
+        """Largest error of logits that rounding explains, as a share of the largest logit."""
+        return 0.05 if any(weight.dtype == torch.bfloat16 for weight in self.trunk.parameters()) else 1e-3
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Map tokens (batch, time) to the head's input (batch, time, width), twice, since there is no bottleneck."""
@@ -72,7 +88,8 @@ class TokenModel:
                 f"{self.name}: a context of {time} {self.unit} is longer than the {self.config.block} that it attends "
                 "to exactly; shorten `windows`"
             )
-        states = self.trunk(input_ids=self.ids(tokens), use_cache=False).last_hidden_state
+        with one_line_errors(f"{self.name}: it does not run on {time} {self.unit}"):
+            states = self.trunk(input_ids=self.ids(tokens), use_cache=False).last_hidden_state
         post = states[:, -time:]
         return post, post
 
@@ -80,10 +97,14 @@ class TokenModel:
         """Float32 logits (..., v) of the tokens, capped where the model caps its logits."""
         return softcapped(linear(post, self.head.weight, self.head.bias), self.cap)
 
+    def special_logits(self, post: Tensor) -> Tensor:
+        """Float32 logits (..., n) of the special ids; minus infinity for one that the model gives no probability."""
+        return softcapped(linear(post, *self.special), self.cap)
+
     def special_mass(self, post: Tensor) -> Tensor:
         """Probability (...) of the special ids in the softmax over all ids; a `UserError` if a logit is not finite."""
-        logits, special = self.logits(post), softcapped(linear(post, *self.special), self.cap)
-        if not (logits.isfinite().all() and special.isfinite().all()):
+        logits, special = self.logits(post), self.special_logits(post)
+        if not (logits.isfinite().all() and (special < torch.inf).all()):
             raise UserError(f"{self.name}: its logits are not all finite numbers; its weights are damaged")
         return torch.sigmoid(special.logsumexp(dim=-1) - logits.logsumexp(dim=-1))
 
@@ -93,8 +114,39 @@ class TokenModel:
         return F.pad(ids, (1, 0), value=self.bos) if first and self.bos is not None else ids
 
     def cache(self, length: int) -> "TokenCache":
-        """New `TokenCache` for texts of up to `length` tokens."""
-        return TokenCache(self, length)
+        """New `TokenCache` for texts of up to `length` tokens; a `UserError` if the model cannot be read that way."""
+        cache = TokenCache(self, length)
+        if length > self.remembered:
+            self._try_cache(length)
+            self.remembered = length
+        return cache
+
+    @torch.inference_mode()
+    def _try_cache(self, length: int) -> None:
+        """Raise a `UserError` if logits of `length` tokens depend on whether they are read at once.
+
+        So they do in a model without a cache of keys and values, and where positions change with the length of a text.
+        """
+        tokens = probe(length, len(self.table)).to(self.table.device)
+        whole = self.hidden(tokens)[1]
+        start = PROBE
+        while start < length:
+            error = error_of(self.logits(self.hidden(tokens[:, :start])[1][:, -1]), self.logits(whole[:, start - 1]))
+            if not error < self.tolerance:
+                raise UserError(
+                    f"{self.name}: its logits of {start} {self.unit} are others once the text has {length} (off by "
+                    f"{error:.1%} of the largest), so that it cannot be sampled from at this length; shorten the samples"
+                )
+            start *= 2
+        cache, parts = TokenCache(self, length), [tokens[:, :-1], tokens[:, -1:]]
+        for part in [part for part in parts if part.shape[1]]:
+            with one_line_errors(f"{self.name}: it has no cache of keys and values that samples need"):
+                logits = cache.feed(part)
+        if not (error := error_of(logits, self.logits(whole[:, -1]))) < self.tolerance:
+            raise UserError(
+                f"{self.name}: fed token by token, its logits are others (off by {error:.1%} of the largest); without "
+                "a cache of keys and values it can be measured on texts, but not sampled from"
+            )
 
 
 class TokenCache:
@@ -124,6 +176,16 @@ class _Memory(DynamicCache):
 
     def update(self, key_states: Tensor, value_states: Tensor, *others: Any, **more: Any) -> tuple[Tensor, Tensor]:
         return super().update(key_states.to(value_states.dtype), value_states, *others, **more)
+
+
+def probe(length: int, count: int) -> Tensor:
+    """Tokens of a trial, int64 (1, length), of `count`."""
+    return torch.arange(length)[None] * 31 % count
+
+
+def error_of(logits: Tensor, expected: Tensor) -> float:
+    """Largest difference as a share of the largest value."""
+    return float((logits - expected).abs().max() / expected.abs().max().clamp(min=1e-6))
 
 
 def check_rows(name: str, rows: int, largest: int, bos: int | None, unit: str = "tokens") -> None:
