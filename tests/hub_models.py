@@ -10,6 +10,7 @@ from tokenizers.processors import TemplateProcessing
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
+    AutoModelForMultimodalLM,
     GPT2Config,
     GPT2LMHeadModel,
     GPTNeoXConfig,
@@ -178,6 +179,36 @@ ODD_LAYOUTS = {
     "cohere": ("cohere", 301, OF_LLAMA | {"logit_scale": 0.3}),
     "granite": ("granite", 301, OF_LLAMA | {"logits_scaling": 0.3}),
     "gemma2": ("gemma2", 301, OF_LLAMA | {"head_dim": 8}),
+    "hyperclovax": ("hyperclovax", 301, OF_LLAMA | {"logits_scaling": 0.7}),
+    "minicpm3": (
+        "minicpm3",
+        301,
+        {"intermediate_size": 24, "q_lora_rank": 8, "kv_lora_rank": 8, "dim_model_base": 4, "num_key_value_heads": 2}
+        | {"qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 8, "head_dim": 4},
+    ),
+    "llama4": ("llama4_text", 301, OF_LLAMA | {"intermediate_size_mlp": 24, "head_dim": 8, "num_local_experts": 2}),
+    "gemma3n": (
+        "gemma3n_text",
+        301,
+        {"num_key_value_heads": 1, "intermediate_size": [24, 24], "head_dim": 8, "num_kv_shared_layers": 0}
+        | {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 301, "laurel_rank": 4},
+    ),
+    "phi3": (
+        "phi3",
+        301,
+        OF_LLAMA
+        | {"original_max_position_embeddings": 24}
+        | {"rope_scaling": {"type": "longrope", "short_factor": [1.0] * 4, "long_factor": [1.0, 2.0, 4.0, 8.0]}},
+    ),
+    "mamba": ("mamba", 301, {"state_size": 4, "time_step_rank": 4}),
+    "minimax": ("minimax", 301, OF_LLAMA | {"head_dim": 8, "num_local_experts": 2}),
+    "rwkv": ("rwkv", 301, {"attention_hidden_size": 16, "intermediate_size": 24}),
+}
+# Models of texts and images, of which only the text part is used here: that part, and more of it.
+WRAPPED = {
+    "gemma3": ("gemma3_text", {"head_dim": 8}),
+    "mistral3": ("mistral", {"head_dim": 8}),
+    "qwen2_vl": ("qwen2_vl_text", {"rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2]}}),
 }
 
 
@@ -185,16 +216,37 @@ def write_token_model(folder, layout, rows=None, dtype=torch.float32, **options)
     """Write a model with random weights in a layout of the hub, a context of 64 ids and the tokenizer below."""
     torch.manual_seed(0)
     kind, own_rows, more = (TOKEN_LAYOUTS | ODD_LAYOUTS)[layout]
-    shape = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64}
-    special = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": None}
-    config = AutoConfig.for_model(kind, vocab_size=rows or own_rows, **shape, **special, **more)
-    model = AutoModelForCausalLM.from_config(config).eval()
+    config = AutoConfig.for_model(kind, vocab_size=rows or own_rows, **SHAPE, **more)
+    model = _drawn(AutoModelForCausalLM.from_config(config), dtype)
+    model.save_pretrained(folder, **options)
+    write_bpe(folder)
+    return model
+
+
+SHAPE = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64}
+SHAPE |= {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": None}
+
+
+def write_wrapped(folder, kind):
+    """Write a model of texts and images with random weights, and the tokenizer below; return the model."""
+    torch.manual_seed(0)
+    part, more = WRAPPED[kind]
+    vision = {"hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 1, "intermediate_size": 8, "depth": 3}
+    vision |= {"image_size": 8, "patch_size": 4, "embed_dim": 8, "num_heads": 1, "head_dim": 8}
+    text = SHAPE | OF_LLAMA | {"vocab_size": 301} | more
+    images = {"image_token_index": 299, "image_token_id": 299, "mm_tokens_per_image": 4}
+    config = AutoConfig.for_model(kind, text_config=text | {"model_type": part}, vision_config=vision, **images)
+    model = _drawn(AutoModelForMultimodalLM.from_config(config), torch.float32)
+    model.save_pretrained(folder)
+    write_bpe(folder)
+    return model
+
+
+def _drawn(model, dtype):
     with torch.no_grad():
         for parameter in model.parameters():
             torch.nn.init.normal_(parameter, std=0.3)
-    model.to(dtype).save_pretrained(folder, **options)
-    write_bpe(folder)
-    return model
+    return model.eval().to(dtype)
 
 
 def write_gemma2(folder, size, cap, std=0.3):

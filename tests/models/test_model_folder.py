@@ -122,6 +122,23 @@ def test_an_adapter_of_another_model(folder, load):
         load(folder)
 
 
+@pytest.mark.parametrize(
+    ("values", "how"),
+    [
+        ({"quantization_config": {"quant_method": "fp8"}}, "fp8"),
+        ({"text_config": {"quantization_config": {"quant_method": "gptq", "bits": 4}}}, "gptq"),
+        ({"quantization": {"bits": 4, "group_size": 64}}, "quantization"),
+    ],
+)
+def test_quantised_weights(folder, load, values, how):
+    edit(folder, "config.json", **values)
+    (folder / "model.safetensors").unlink()  # so it is said before they are read
+    with pytest.raises(
+        UserError, match=rf"in/config\.json: quantised \({how}\); save a dequantised copy, without quan"
+    ):
+        load(folder)
+
+
 def test_code_beside_a_known_architecture_is_not_run(folder, load, tmp_path):
     code = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()"
     (folder / "own.py").write_text(code)
@@ -164,7 +181,7 @@ def test_an_index_that_is_none(folder, load, index, message):
         ("n_layer", 10**6, "n_layer is 1000000, not a whole number from 1 to 16; the files hold 16 tensors"),
         ("n_layer", -1, "n_layer is -1, not a whole number"),
         ("n_head", 0, "n_head is 0, not a whole number from 1 on"),
-        ("n_embd", [16], r"n_embd is \[16\], not a whole number"),
+        ("n_embd", [16, 0], r"n_embd is \[16, 0\], not a whole number"),
         ("vocab_size", True, "vocab_size is True, not a whole number"),
         ("vocab_size", 10**12, "it describes a model of 16\\d+ numbers, but the files hold"),
         ("n_inner", 10**9, "it describes a model of 3\\d+ numbers, but the files hold"),

@@ -13,11 +13,18 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_MULTIMODAL_LM_MAPPING,
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMultimodalLM,
+    AutoTokenizer,
+)
 from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.pretrained.folder import CONFIG, ModelFolder, check_folder
+from oversmoothing.models.pretrained.folder import CONFIG, ModelFolder, check_folder, further_layers, with_whole_sizes
 
 OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
 BUFFERS = 1 << 28  # limit on the elements of tensors that are not in the files, such as masks
@@ -53,7 +60,7 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: to
     disable_progress_bar()
     with _as_causal_lm(folder, name):
         files, config, _ = _described(folder)
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
+        loaded: Any = _class_of(config).from_pretrained(
             str(folder),
             config=config,
             use_safetensors=True,
@@ -63,7 +70,7 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: to
             **OPTIONS,
         )
         model, report = loaded
-        _check_report(files, config, report)
+        _check_report(files, model, report)
         rows = len(model.get_output_embeddings().weight)
         with torch.inference_mode():
             shape = model.eval()(input_ids=torch.arange(2)[None], use_cache=False).logits.shape
@@ -93,7 +100,7 @@ def load_tokenizer(folder: str | Path, name: str) -> Any:
 
 def context_of(model: Any) -> Any:
     """Longest context of a model in tokens, or None if it has no limit."""
-    return getattr(model.config, "max_position_embeddings", None)
+    return getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
 
 def softcap_in(config: Any, path: str | Path, name: str) -> float | None:
@@ -146,7 +153,7 @@ def _as_causal_lm(folder: str | Path, name: str) -> AbstractContextManager[None]
 def _described(folder: str | Path) -> tuple[ModelFolder, Any, Any]:
     """Check what a folder's files say of themselves; return its content, config, and model without weights."""
     files = check_folder(folder)
-    config = AutoConfig.from_pretrained(str(folder), **OPTIONS)
+    config = _config_of(files)
     model = _without_weights(files, config)
     if model.get_output_embeddings() is None:
         raise UserError("it has no head that maps a hidden state to logits")
@@ -156,10 +163,25 @@ def _described(folder: str | Path) -> tuple[ModelFolder, Any, Any]:
     return files, config, model
 
 
+def _config_of(files: ModelFolder) -> Any:
+    """Config of a folder; transformers itself refuses one with a size such as 48.0."""
+    given = with_whole_sizes(files.config)
+    if repr(given) == repr(files.config):
+        return AutoConfig.from_pretrained(str(files.path), **OPTIONS)
+    return AutoConfig.for_model(**given)
+
+
+def _class_of(config: Any) -> Any:
+    """Auto class of a config: of causal language models, or of models of text and images, which it then reads alone."""
+    kind = type(config)
+    wrapped = kind not in MODEL_FOR_CAUSAL_LM_MAPPING and kind in MODEL_FOR_MULTIMODAL_LM_MAPPING
+    return AutoModelForMultimodalLM if wrapped else AutoModelForCausalLM
+
+
 def _without_weights(files: ModelFolder, config: Any) -> Any:
     """Build the model without its weights, and raise if it is larger than its files."""
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+        model = _class_of(config).from_config(config, trust_remote_code=False)
     wanted, beside = (sum(tensor.numel() for tensor in part) for part in (model.parameters(), model.buffers()))
     if wanted > TIED * files.weights or beside > TIED * files.weights + BUFFERS:
         raise UserError(
@@ -169,15 +191,18 @@ def _without_weights(files: ModelFolder, config: Any) -> Any:
     return model
 
 
-def _check_report(files: ModelFolder, config: Any, report: Any) -> None:
-    """Raise if transformers initialised weights at random or ignored some in the files."""
+def _check_report(files: ModelFolder, model: Any, report: Any) -> None:
+    """Raise if transformers initialised weights at random or ignored layers in the files, but for declared ones."""
     if absent := sorted(report["missing_keys"]):
         raise UserError(f"its weights lack {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
     if other := sorted(map(tuple, report["mismatched_keys"])):
         name, in_file, in_model = other[0]
         raise UserError(f"tensor {name} has the shape {tuple(in_file)}, but {CONFIG} makes it {tuple(in_model)}")
-    layers = getattr(config, "num_hidden_layers", None)
+    layers, further = getattr(model.config.get_text_config(), "num_hidden_layers", None), further_layers(files.config)
+    own = [f".{name}" for name in model.state_dict()]
     for key in sorted(report["unexpected_keys"]):
         number = NUMBERED.search(key)
-        if layers is not None and number and int(number[1]) >= layers:
+        if layers is None or not number or int(number[1]) < layers + further:
+            continue
+        if any(f".{key[: number.start(1)]}" in name for name in own):  # so it is no part that the class leaves out
             raise UserError(f"{files.path / CONFIG}: it makes {layers} layers, but the files have {key} beside them")

@@ -30,10 +30,13 @@ ADAPTER = "adapter_config.json"
 
 PLAIN = re.compile(r"[^/\\.][^/\\]*\.safetensors")
 LAYERS = re.compile(r"(n|num)(_hidden|_decoder)?_layers?")
+FURTHER = re.compile(r"num_(nextn_predict|mtp)_(layers|modules)|mtp_num_(hidden_)?layers")  # behind the last one
 EXPERTS = re.compile(r"(n|num)_(\w+_)?experts")
 SIZES = {"vocab_size", "hidden_size", "n_embd", "d_model", "intermediate_size", "n_inner", "ffn_dim", "head_dim"}
 SIZES |= {"num_attention_heads", "num_key_value_heads", "num_heads", "n_head", "n_heads", "max_position_embeddings"}
 SIZES |= {"n_positions", "window_size", "num_pred_heads"}
+FEW = 1024  # a limit on experts that the files need not have: a config may name some that its model does not use
+QUANTISED = ("quantization_config", "compression_config", "quantization")
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,26 @@ def check_folder(folder: str | Path) -> ModelFolder:
     for name, key in ELSEWHERE.items():
         if read.get(name, {}).get(key) is not None:
             raise UserError(f"{folder / name}: {key} names other files, which are not read; delete the key")
+    _check_not_quantised(folder / CONFIG, read[CONFIG])
     files = _tensor_files(folder)
     shapes = _shapes(files)
     _check_sizes(folder / CONFIG, read[CONFIG], shapes)
     return ModelFolder(folder, read[CONFIG], files, shapes)
+
+
+def with_whole_sizes(config: Any, size: bool = False) -> Any:
+    """Return a config, or a part of it, in which a size such as 48.0 is the whole number."""
+    if isinstance(config, dict):
+        return {key: with_whole_sizes(value, _is_size(key)) for key, value in config.items()}
+    if isinstance(config, list):
+        return [with_whole_sizes(part, size) for part in config]
+    return int(config) if size and _is_whole(config) else config
+
+
+def further_layers(config: Mapping[str, Any]) -> int:
+    """Number of layers behind the last that a config declares, which predict further tokens and are not used here."""
+    own = [value for key, value in config.items() if FURTHER.fullmatch(key) and _is_whole(value)]
+    return int(max([0, *own, *(further_layers(part) for part in config.values() if isinstance(part, dict))]))
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -144,23 +163,44 @@ def _check_sizes(path: Path, config: Mapping[str, Any], shapes: Mapping[str, tup
     """Check the counts in a config or a part of it, so that each layer that transformers builds has weights."""
     largest = max((size for shape in shapes.values() for size in shape), default=0)
     for key, value in config.items():
-        for part in value if isinstance(value, list) else [value]:
+        parts = value if isinstance(value, list) else [value]
+        for part in parts:
             if isinstance(part, dict):
                 _check_sizes(path, part, shapes)
         if KERNELS.fullmatch(key) and value not in BUILT_IN:
             raise UserError(f"{path}: {key} is {value!r}: code of the hub, which is never run; delete the key")
         lowest, most, what = 1, None, ""
-        if LAYERS.fullmatch(key):
-            most, what = len(shapes), f"; the files hold {len(shapes)} tensors"
+        if LAYERS.fullmatch(key) or FURTHER.fullmatch(key):
+            lowest, most = int(LAYERS.fullmatch(key) is not None), len(shapes)
+            what = f"; the files hold {len(shapes)} tensors"
         elif EXPERTS.fullmatch(key):
-            lowest, most, what = 0, max(largest, len(shapes)), "; no tensor is that large"
+            lowest, most, what = 0, max(largest, len(shapes), FEW), "; no tensor is that large"
         elif key not in SIZES:
             continue
-        if value is None:
-            continue
-        if type(value) is not int or value < lowest or (most is not None and value > most):
+        for number in parts:  # in a list one for each layer
+            if number is None or (_is_whole(number) and lowest <= number and (most is None or number <= most)):
+                continue
             limits = f"from {lowest} on" if most is None else f"from {lowest} to {most}"
             raise UserError(f"{path}: {key} is {_shown(value)}, not a whole number {limits}{what}")
+
+
+def _check_not_quantised(path: Path, config: Mapping[str, Any]) -> None:
+    """Raise if a config or a part of it says that the weights are quantised."""
+    for key, value in config.items():
+        if key in QUANTISED and value and isinstance(value, dict):
+            how = value.get("quant_method")
+            how = how if isinstance(how, str) and how.isalnum() else key
+            raise UserError(f"{path}: quantised ({how}); save a dequantised copy, without {key}, and name that")
+        if isinstance(value, dict):
+            _check_not_quantised(path, value)
+
+
+def _is_size(key: str) -> bool:
+    return key in SIZES or any(pattern.fullmatch(key) for pattern in (LAYERS, FURTHER, EXPERTS))
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and value.is_integer())
 
 
 def _shown(value: Any) -> str:

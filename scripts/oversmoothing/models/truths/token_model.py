@@ -127,26 +127,30 @@ class TokenModel:
 
         So they do in a model without a cache of keys and values, and where positions change with the length of a text.
         """
-        tokens = probe(length, len(self.table)).to(self.table.device)
+        tokens, start = probe(length, len(self.table)).to(self.table.device), PROBE
         whole = self.hidden(tokens)[1]
-        start = PROBE
+        turns = self._frequencies()
         while start < length:
             error = error_of(self.logits(self.hidden(tokens[:, :start])[1][:, -1]), self.logits(whole[:, start - 1]))
-            if not error < self.tolerance:
+            if not error < self.tolerance or not all(map(torch.equal, turns, self._frequencies())):
                 raise UserError(
-                    f"{self.name}: its logits of {start} {self.unit} are others once the text has {length} (off by "
-                    f"{error:.1%} of the largest), so that it cannot be sampled from at this length; shorten the samples"
+                    f"{self.name}: its logits of {start} {self.unit} change once the text has {length} (by {error:.1%} "
+                    "of the largest), so that it cannot be sampled from at this length; take shorter prompts or samples"
                 )
             start *= 2
-        cache, parts = TokenCache(self, length), [tokens[:, :-1], tokens[:, -1:]]
-        for part in [part for part in parts if part.shape[1]]:
-            with one_line_errors(f"{self.name}: it has no cache of keys and values that samples need"):
-                logits = cache.feed(part)
+        cache, without = TokenCache(self, length), "it can be measured on texts, but not sampled from"
+        for part in tokens[:, :-1], tokens[:, -1:]:
+            if part.shape[1]:
+                with one_line_errors(f"{self.name}: it has no cache of keys and values; {without}"):
+                    logits = cache.feed(part)
         if not (error := error_of(logits, self.logits(whole[:, -1]))) < self.tolerance:
             raise UserError(
-                f"{self.name}: fed token by token, its logits are others (off by {error:.1%} of the largest); without "
-                "a cache of keys and values it can be measured on texts, but not sampled from"
+                f"{self.name}: fed token by token, its logits are others (off by {error:.1%} of the largest); {without}"
             )
+
+    def _frequencies(self) -> list[Tensor]:
+        """Frequencies of rotary positions, which in some models change with the length of a text."""
+        return [buffer.clone() for name, buffer in self.trunk.named_buffers() if "inv_freq" in name]
 
 
 class TokenCache:
