@@ -1,13 +1,12 @@
 """Files of weights in formats that are not read: pickles, which can run code, and GGUF."""
 
-import fnmatch
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePath
 
 PICKLED = "pickled weights, which can run code and are never read"
 GGUF = "weights in GGUF, which are not read"
 SIGNS = {b"PK\x03\x04": PICKLED, b"\x80": PICKLED, b"GGUF": GGUF}  # with which such files begin
-NAMES = {"*.gguf": GGUF} | dict.fromkeys(("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl"), PICKLED)
+SUFFIXES = {".gguf": GGUF} | dict.fromkeys((".bin", ".pt", ".pth", ".ckpt", ".pkl"), PICKLED)
 CONVERSIONS = {
     PICKLED: "load the model where you trust it, save it to a folder with `save_pretrained`, and name that folder",
     GGUF: "load it with `AutoModelForCausalLM.from_pretrained(FOLDER, gguf_file=NAME)`, save it and its tokenizer to a "
@@ -25,7 +24,7 @@ def other_format(path: str | Path) -> str | None:
     return None if begins[8:] == b"{" else next((SIGNS[sign] for sign in SIGNS if begins.startswith(sign)), None)
 
 
-def only_other_weights(names: Iterable[str]) -> str:
-    """Return what to add to an error about a folder that lacks safetensors: what it holds instead, and what to do."""
-    kinds = {kind for name in names for pattern, kind in NAMES.items() if fnmatch.fnmatchcase(name, pattern)}
-    return next((f"; it holds {kind}: {CONVERSIONS[kind]}" for kind in CONVERSIONS if kind in kinds), "")
+def instead_of_safetensors(names: Iterable[str]) -> str:
+    """Return what to add to an error about a folder without safetensors: the weights that it holds, and what to do."""
+    kinds = {SUFFIXES.get(PurePath(name).suffix) for name in names}
+    return next((f", but {kind}: {CONVERSIONS[kind]}" for kind in CONVERSIONS if kind in kinds), "")
