@@ -13,6 +13,7 @@ from hub_models import write_neox, write_token_model
 
 from oversmoothing.commands import compare_models, two_models
 from oversmoothing.commands.compare_models import report
+from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.tables.record import record
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +60,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(not_begun, tmp_
 def test_a_folder_without_weights_is_refused_before_anything_runs(not_begun, tmp_path):
     write_token_model(tmp_path / "small", "gpt2")
     (tmp_path / "small/model.safetensors").unlink()
-    assert "small/model.safetensors: no such file" in not_begun("small")
+    assert "small: it has no model.safetensors; copy or fetch" in not_begun("small")
 
 
 def row(model, measure, value, n=144, **more):
@@ -112,6 +113,7 @@ def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(tmp_pa
     (tmp_path / "t.txt").write_text("the water of the river")
     for name, layout in (("soft", "gemma2"), ("plain", "llama")):
         write_token_model(tmp_path / name, layout)
+        write_sealed(tmp_path / f"{name}.json", {"files": {}, "folder": str(tmp_path / name)})  # as from a cache
     written = {}
     for model, truth, local in (("soft", "plain", True), ("soft", "plain", False), ("plain", "soft", True)):
         configs = []

@@ -109,7 +109,10 @@ def sealed_and_changed(path):
         (lambda path: path.write_bytes(b"GGUF" + bytes(60)), "weights in GGUF, which are not read; convert"),
         (lambda path: path.write_bytes(b"some text"), r"not a complete safetensors file \(.*\); make or copy it again"),
         (lambda path: path.write_bytes(b""), r"not a complete safetensors file \(.*\); make or copy it again"),
-        (sealed_and_changed, r"changed or damaged since it was written \(its checksum differs\); make or copy it again"),
+        (
+            sealed_and_changed,
+            r"changed or damaged since it was written \(its checksum differs\); make or copy it again",
+        ),
     ],
 )
 def test_a_users_own_file_is_never_to_be_deleted(tmp_path, write, message):

@@ -1,6 +1,5 @@
 """A model's folder may name no file elsewhere, nothing pickled and no model larger than its weights."""
 
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from hub_models import EVABYTE, write_evabyte, write_gpt2, write_neox
+from local_hub import in_the_cache
 from safetensors.torch import load_file, save_file
 
 from oversmoothing.hub.names import as_folder
@@ -271,7 +271,9 @@ def test_weights_that_are_no_numbers(folder, load, value):
 )
 def test_names_of_a_model_inside_a_wrapper(folder, load, part, of, by):
     rewrite(folder, lambda tensors: {of(name): tensor for name, tensor in tensors.items()})
-    with pytest.raises(UserError, match=rf"in: '{part}' stands in the names of its tensors, as {by} puts it there; save"):
+    with pytest.raises(
+        UserError, match=rf"in: '{part}' stands in the names of its tensors, as {by} puts it there; save"
+    ):
         load(folder)
 
 
@@ -288,19 +290,6 @@ def test_a_folder_of_weights_in_another_format(folder, load, name, message):
     with pytest.raises(UserError, match=rf"in: it has no model\.safetensors, but {message}") as caught:
         load(folder)
     assert "delete" not in str(caught.value)
-
-
-def in_the_cache(folder, cache, name="models--owner--small", commit="0123456789" * 4):
-    """Lay a folder's files out as the hub's cache does; return the snapshot."""
-    snapshot = cache / name / "snapshots" / commit
-    for place in (snapshot, cache / name / "blobs", cache / name / "refs"):
-        place.mkdir(parents=True, exist_ok=True)
-    for path in folder.iterdir():
-        blob = hashlib.sha256(path.read_bytes()).hexdigest()
-        path.rename(cache / name / "blobs" / blob)
-        (snapshot / path.name).symlink_to(f"../../blobs/{blob}")
-    (cache / name / "refs/main").write_text(commit)
-    return snapshot
 
 
 def test_a_snapshot_of_the_hubs_cache(folder, load, tmp_path):
@@ -351,7 +340,9 @@ def test_an_incomplete_snapshot(folder, load, tmp_path):
     with pytest.raises(UserError, match=r"it has no model\.safetensors; run `hf download owner/small --revision 0123"):
         load(snapshot)
     (snapshot.parents[1] / "refs/main").unlink()
-    with pytest.raises(UserError, match=r"models--owner--small: its refs/main names no commit; name a folder in its sna"):
+    with pytest.raises(
+        UserError, match=r"models--owner--small: its refs/main names no commit; name a folder in its sna"
+    ):
         load(as_folder(str(snapshot.parents[1])))
 
 

@@ -11,6 +11,7 @@ import yaml
 
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import SNAKEFILE
+from oversmoothing.hub.manifest import listed_folder
 from oversmoothing.hub.names import as_folder, asset_name
 from oversmoothing.jobs import UserError
 
@@ -63,9 +64,9 @@ def run(
         raise UserError(f"--text {asked.text}: no such file")
     model, truth = names(asked.model, asked.truth)
     both = asked.model, asked.truth
-    folders = {path: as_folder(path) or Path(ASSETS) / asset_name(path, "main") for path in both}
-    fetched, cap = all(map(as_folder, folders)), None
+    cap, fetched = None, all(map(as_folder, both))
     if fetched:
+        folders = {path: find_folder(path) for path in both}
         cap = check_models(folders, asked.truth, asked.prompt + asked.scored)[asked.model]
     results = asked.results or Path("results") / f"{model}-beside-{truth}"
     path = results / "config.yaml"
@@ -76,6 +77,7 @@ def run(
     if code := relay([*common, "host", "rules", "progress", "--", "assets"]):
         return code, None
     if not fetched:
+        folders = {path: find_folder(path) for path in both}
         cap = check_models(folders, asked.truth, asked.prompt + asked.scored)[asked.model]
         config = _write(path, config, cap, of_linear)
     if code := relay([*common, "host", "progress"]):
@@ -100,6 +102,11 @@ def names(model: str, truth: str) -> tuple[str, str]:
     """Names of both models in tables: the last part of what the user wrote, which must differ."""
     short = tuple("".join(c if c.isalnum() or c in "-_." else "-" for c in Path(path).name) for path in (model, truth))
     return (short[0], short[1]) if short[0] != short[1] else (f"{short[0]}-model", f"{short[1]}-truth")
+
+
+def find_folder(path: str) -> Path:
+    """Return the folder of a model that the user wrote; one on the hub must be listed among the assets."""
+    return as_folder(path) or listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json")
 
 
 def check_models(folders: Mapping[str, Path], truth: str, length: int) -> dict[str, float | None]:

@@ -37,10 +37,10 @@ def snapshot_of(folder: str | Path) -> Snapshot | None:
 def newest(folder: Path) -> Path:
     """Return the snapshot that is main of a repository's folder in the cache, if it has one; else the folder."""
     main = folder / "refs/main"
-    if folder.name.startswith(REPOSITORY) and main.is_file():
-        commit = main.read_text(encoding="utf-8", errors="replace").strip()
-        return folder / SNAPSHOTS / commit if COMMIT.fullmatch(commit) else folder
-    return folder
+    if not (folder.name.startswith(REPOSITORY) and main.is_file()):
+        return folder
+    commit = main.read_text(encoding="utf-8", errors="replace").strip()
+    return folder / SNAPSHOTS / commit if COMMIT.fullmatch(commit) else folder
 
 
 def check_links(folder: Path) -> None:

@@ -16,11 +16,15 @@ def asset_folder(path: str | Path, remedy: str = REMEDY) -> Path:
 
     `remedy` is for messages: what brings fetched files back once the manifest is deleted.
     """
-    path = Path(path)
-    manifest = read_asset(path)
-    folder = Path(manifest.get("folder") or path.with_suffix(""))
+    path, manifest = Path(path), read_asset(path)
+    folder = listed_folder(path)
     check_files(folder, manifest["files"], f"delete {path} and {'run again' if 'folder' in manifest else remedy}")
     return folder
+
+
+def listed_folder(path: str | Path) -> Path:
+    """Return the folder of the files listed in a manifest, unchecked: beside it, the user's, or in the hub's cache."""
+    return Path(read_asset(path).get("folder") or Path(path).with_suffix(""))
 
 
 def check_files(folder: Path, files: Mapping[str, Mapping[str, Any]], remedy: str) -> None:

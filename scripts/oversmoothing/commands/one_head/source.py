@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, fetch
+from oversmoothing.hub.cache import snapshot_of
+from oversmoothing.hub.client import CACHE_NEEDS, MODEL_FILES, MODEL_NEEDS, cached, fetch
 from oversmoothing.hub.listing import Repository, UnreachableError
 from oversmoothing.hub.manifest import asset_folder, read_asset
 from oversmoothing.hub.names import as_folder, asset_name
@@ -19,7 +20,7 @@ REMEDY = "run again with network access"
 
 
 class Source(NamedTuple):
-    """A model's folder; for one of the hub also its revision and commit."""
+    """A model's folder; for one of the hub also its revision and commit, for a snapshot of its cache the commit."""
 
     folder: Path
     revision: str | None
@@ -27,19 +28,24 @@ class Source(NamedTuple):
 
 
 def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
-    """Return where a model's files are: a folder, or in `assets`, where those of the hub are fetched to once."""
+    """Return where a model's files are: a folder, the hub's own cache, or `assets`, where others are fetched once."""
     folder = as_folder(name)
     if folder is not None:
         if revision is not None:
             raise UserError(f"--revision {revision}: {name} is a folder, and only models on the hub have revisions")
         check_folder(folder)
-        return Source(folder, None, None)
+        snapshot = snapshot_of(folder)
+        return Source(folder, None, snapshot and snapshot.commit)
     revision = revision or MAIN
     manifest = Path(assets) / f"{asset_name(name, revision)}.json"
     if not manifest.is_file():
+        repository = Repository(name, revision)
+        if (cache := cached(repository, CACHE_NEEDS)) is not None:
+            check_folder(cache)
+            return Source(cache, revision, cache.name)
         missing = f"{name}: no such folder (searched from {Path.cwd()})"
         try:
-            fetched = fetch(Repository(name, revision), MODEL_FILES, manifest.with_suffix(""), MODEL_NEEDS)
+            fetched = fetch(repository, MODEL_FILES, manifest.with_suffix(""), MODEL_NEEDS)
         except UnreachableError as error:
             why = f"the hub cannot be reached ({error.__cause__}); name a folder, or {REMEDY}"
             raise UserError(f"{missing}, and {why}") from error

@@ -99,7 +99,9 @@ def check_finite(folder: Path, tensors: Iterable[tuple[str, Tensor]]) -> None:
         if name.endswith("bias"):
             odd &= tensor != -float("inf")
         if odd.any():
-            raise UserError(f"{folder}: its tensor {name} holds NaN or infinity; the weights are damaged, fetch them again")
+            raise UserError(
+                f"{folder}: its tensor {name} holds NaN or infinity; the weights are damaged, fetch them again"
+            )
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -16,7 +16,14 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import one_line_errors
-from oversmoothing.models.pretrained.folder import CONFIG, ModelFolder, check_finite, check_floats, check_folder, read_tensors
+from oversmoothing.models.pretrained.folder import (
+    CONFIG,
+    ModelFolder,
+    check_finite,
+    check_floats,
+    check_folder,
+    read_tensors,
+)
 from oversmoothing.models.truths.token_model import TokenModel, byte_table
 
 BYTE_OFFSET = 64
