@@ -107,6 +107,15 @@ def test_losses_stand_beside_the_scores():
     assert f"TBAT and the part of KL that its head forces are left out, because {why}" in " ".join(note.split())
 
 
+def test_a_model_of_a_study_is_refused_before_anything_runs(not_begun, tmp_path):
+    write_token_model(tmp_path / "small", "gpt2")
+    (tmp_path / "small/config.json").unlink()
+    (tmp_path / "small/model.safetensors").rename(tmp_path / "small/weights.safetensors")
+    line = not_begun("small")
+    assert "small: a model that a study trained, which reads bytes; `head` and `size` measure it" in line
+    assert line.endswith("small/weights.safetensors}]`\n")
+
+
 def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(tmp_path, monkeypatch):
     """The model's cap counts, known before anything is fetched or not; the truth's does not."""
     monkeypatch.chdir(ROOT)

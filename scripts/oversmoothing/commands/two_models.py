@@ -12,7 +12,7 @@ import yaml
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import SNAKEFILE
 from oversmoothing.hub.manifest import listed_folder
-from oversmoothing.hub.names import as_folder, asset_name
+from oversmoothing.hub.names import STUDIED, as_folder, asset_name, is_studied
 from oversmoothing.jobs import UserError
 
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
@@ -64,6 +64,8 @@ def run(
         raise UserError(f"--text {asked.text}: no such file")
     model, truth = names(asked.model, asked.truth)
     both = asked.model, asked.truth
+    for given in both:
+        refuse_studied(given)
     cap, fetched = None, all(map(as_folder, both))
     if fetched:
         folders = {path: find_folder(path) for path in both}
@@ -107,6 +109,16 @@ def names(model: str, truth: str) -> tuple[str, str]:
 def find_folder(path: str) -> Path:
     """Return the folder of a model that the user wrote; one on the hub must be listed among the assets."""
     return as_folder(path) or listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json")
+
+
+def refuse_studied(path: str) -> None:
+    """Raise a `UserError` if the user wrote the folder of a model that a study trained."""
+    folder = as_folder(path)
+    if folder and is_studied(folder):
+        raise UserError(
+            f"{path}: a model that a study trained, which reads bytes; `head` and `size` measure it, and a config "
+            f"compares it, as `family: [{{name: mine, path: {folder / STUDIED}}}]`"
+        )
 
 
 def check_models(folders: Mapping[str, Path], truth: str, length: int) -> dict[str, float | None]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from oversmoothing.hub.cache import newest
 from oversmoothing.hub.formats import SUFFIXES
 
+STUDIED = "weights.safetensors"  # in RESULTS/models/NAME
+
 
 def asset_name(source: str, revision: str) -> str:
     """Name of the manifest of a model on the hub or in a folder."""
@@ -22,6 +24,11 @@ def as_folder(source: str) -> Path | None:
     is_path = path.is_absolute() or len(path.parts) > 2 or source.startswith((".", "~"))
     is_path = is_path or path.is_dir() or (path.suffix in (".safetensors", *SUFFIXES) and path.is_file())
     return newest(path) if is_path else None
+
+
+def is_studied(folder: Path) -> bool:
+    """Return whether a folder holds a model as a study keeps it, and not one in the Hugging Face format."""
+    return (folder / STUDIED).is_file() and not (folder / "config.json").exists()
 
 
 def file_name(text: str) -> str:
