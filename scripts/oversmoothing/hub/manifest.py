@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.provenance import sha256
 from oversmoothing.store.sealed_json import read_sealed
 
@@ -52,5 +52,6 @@ def read_asset(path: str | Path) -> dict[str, Any]:
         if type(manifest.get("folder", "")) is not str:
             raise TypeError("a folder that is not a string")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UserError(f"{path}: not a manifest of fetched files ({error}); delete it and run again") from error
+        fault = file_fault(error) or f"not a manifest of fetched files ({error}); delete it and run again"
+        raise UserError(f"{path}: {fault}") from error
     return manifest

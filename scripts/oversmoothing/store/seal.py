@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import no_fault_of
 
 REMEDY = "delete it and run again"
 KEY = "seal"  # in the file's metadata
@@ -40,7 +41,7 @@ def check(path: str | Path, remedy: str = REMEDY) -> None:
     path = Path(path)
     if not path.is_file():
         return
-    with path.open("rb") as file:
+    with no_fault_of(path), path.open("rb") as file:
         place = _find(file)
         if place < 0:
             return

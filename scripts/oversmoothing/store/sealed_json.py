@@ -5,14 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.store.atomic import atomic_path, write_json
+from oversmoothing.store.atomic import atomic_path, json_text
 from oversmoothing.store.seal import BLANK, KEY, REMEDY, check, seal
 
 
 def write_sealed(path: str | Path, value: Mapping[str, Any]) -> None:
     """Write `value` as JSON with a seal; equal values give identical files."""
+    text = json_text(path, {**value, KEY: BLANK})
     with atomic_path(path) as temporary:
-        write_json(temporary, {**value, KEY: BLANK})
+        temporary.write_text(text, encoding="utf-8")
         seal(temporary)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.identity import check_identity, identity
 from oversmoothing.store.seal import BLANK, KEY, REMEDY, check, seal
@@ -70,7 +70,8 @@ def open_tensors(
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (SafetensorError, OSError, struct.error) as error:
-        raise UserError(f"{path}: not a complete safetensors file ({error}); {remedy}") from error
+        fault = file_fault(error) or f"not a complete safetensors file ({error}); {remedy}"
+        raise UserError(f"{path}: {fault}") from error
 
 
 def stored(array: np.ndarray) -> Stored:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from oversmoothing.hub.cache import INDEX, again, check_links
 from oversmoothing.hub.formats import instead_of_safetensors
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.tensors import FLOATS
 
 CONFIG, SINGLE = "config.json", "model.safetensors"
@@ -111,7 +111,9 @@ def read_json(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; {again(path.parent)}") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not a JSON object ({_line(error)}); fetch it again") from error
+        raise UserError(
+            f"{path}: {file_fault(error) or f'not a JSON object ({_line(error)}); fetch it again'}"
+        ) from error
     if not isinstance(value, dict):
         raise UserError(f"{path}: not a JSON object but {type(value).__name__}; fetch it again")
     return value
@@ -211,7 +213,8 @@ def _opened(path: Path) -> Any:
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; {again(path.parent)}") from None
     except (SafetensorError, OSError) as error:
-        raise UserError(f"{path}: not a complete safetensors file ({error}); fetch it again") from error
+        fault = file_fault(error) or f"not a complete safetensors file ({error}); fetch it again"
+        raise UserError(f"{path}: {fault}") from error
 
 
 def _line(error: BaseException) -> str:
