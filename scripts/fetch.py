@@ -1,9 +1,10 @@
-"""Fetch a model from the hub, or use a local folder; in both cases write a manifest of the files."""
+"""Fetch a model from the hub, or use the hub's cache here or a local folder; always write a manifest of the files."""
 
 import logging
 from pathlib import Path
 
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, take_stock
+from oversmoothing.hub.cache import check_links, snapshot_of
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, from_cache, take_stock
 from oversmoothing.hub.listing import Repository
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.sealed_json import write_sealed
@@ -16,14 +17,21 @@ def main(job: Job) -> None:
     source = job.params.settings
     files, needed = (MODEL_FILES, MODEL_NEEDS) if "part" not in source else (TOKENIZER_FILES, TOKENIZER_FILES)
     if "folder" in source:
+        check_links(Path(source["folder"]))
         manifest = take_stock(source["folder"], files, needed) | source
+        if snapshot := snapshot_of(source["folder"]):
+            manifest |= {"repository": snapshot.repository, "commit": snapshot.commit}
         if "instead_of" in source:
             logger.warning("no folder %s; %s is read in its place", source["instead_of"], source["folder"])
     else:
         folder = Path(job.output[0]).with_suffix("")
         repository = Repository(source["repository"], source["revision"])
-        manifest = fetch(repository, files, folder, needed, otherwise=source.get("otherwise"))
+        manifest = from_cache(repository, files) or fetch(
+            repository, files, folder, needed, otherwise=source.get("otherwise")
+        )
     write_sealed(job.output[0], manifest)
+    if "commit" in manifest:
+        logger.info("commit %s in %s", manifest["commit"], manifest.get("folder", "the hub"))
     logger.info("%d files, %d bytes", len(manifest["files"]), sum(f["size"] for f in manifest["files"].values()))
 
 

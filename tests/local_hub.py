@@ -1,4 +1,4 @@
-"""A Hugging Face hub on this machine: the few addresses that huggingface_hub asks, over plain HTTP."""
+"""A Hugging Face hub on this machine: the few addresses that huggingface_hub asks, over plain HTTP; and its cache."""
 
 import hashlib
 import json
@@ -81,6 +81,19 @@ def etag(content):
     if len(content) >= LARGE:
         return hashlib.sha256(content).hexdigest()
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def in_the_cache(folder, cache, name="models--owner--small", commit="0123456789" * 4):
+    """Lay a folder's files out as the hub's cache does; return the snapshot."""
+    snapshot = cache / name / "snapshots" / commit
+    for place in (snapshot, cache / name / "blobs", cache / name / "refs"):
+        place.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        blob = hashlib.sha256(path.read_bytes()).hexdigest()
+        path.rename(cache / name / "blobs" / blob)
+        (snapshot / path.name).symlink_to(f"../../blobs/{blob}")
+    (cache / name / "refs/main").write_text(commit)
+    return snapshot
 
 
 class _Handler(BaseHTTPRequestHandler):

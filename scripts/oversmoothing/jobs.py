@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -17,6 +18,35 @@ else:
     Job = Any  # what Snakemake puts into a script: its input, output, params, ...
 
 logger = logging.getLogger(__name__)
+
+AGAIN = "and run again"
+FREE, ALLOW = f"free some {AGAIN}", f"give yourself the right, or name another place, {AGAIN}"
+REPAIR, CLOSE = f"check the disk or the network that it is on {AGAIN}", f"raise `ulimit -n`, or run fewer jobs, {AGAIN}"
+NAME = f"name another place {AGAIN}"
+# What the system says of a file that is not at fault itself, by its number: in our words, and what to do.
+FAULTS = {
+    errno.ENOSPC: ("no space left on the disk", FREE),
+    errno.EDQUOT: ("no space left for this user (disk quota exceeded)", FREE),
+    errno.EFBIG: ("too large for its file system or a limit of this user", NAME),
+    errno.EACCES: ("permission denied", ALLOW),
+    errno.EPERM: ("not permitted", ALLOW),
+    errno.EROFS: ("its file system is read-only", NAME),
+    errno.EIO: ("input/output error", REPAIR),
+    errno.ESTALE: ("stale file handle", REPAIR),
+    errno.ENXIO: ("no such device", REPAIR),
+    errno.ENODEV: ("no such device", REPAIR),
+    errno.ENOLCK: ("no locks on its file system", NAME),
+    errno.EMFILE: ("too many open files", CLOSE),
+    errno.ENFILE: ("too many open files on this machine", CLOSE),
+    errno.ENAMETOOLONG: ("its name is too long", f"shorten it {AGAIN}"),
+    errno.ELOOP: ("a loop of links", f"mend the link {AGAIN}"),
+    errno.ENOTDIR: ("what should be a folder is none", NAME),
+    errno.EEXIST: ("what should be a folder is none", NAME),
+    errno.EISDIR: ("a folder, where a file is needed", NAME),
+    errno.EBUSY: ("in use", f"wait {AGAIN}"),
+    errno.ETXTBSY: ("in use", f"wait {AGAIN}"),
+    errno.EMLINK: ("too many links", NAME),
+}
 
 # Of the running job: the files that it reads and writes (see `store.identity`), and those of code that its fingerprints
 # cover.
@@ -85,9 +115,21 @@ def explain(error: Exception) -> str | None:
         error = UserError(
             "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
         )
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        error = UserError(f"{error.filename or 'the disk'}: no space left on the device; free some and run again")
+    if isinstance(error, OSError) and (fault := file_fault(error)):
+        error = UserError(f"{error.filename or 'a file or device'}: {fault}")
     return str(error) if isinstance(error, UserError) else None
+
+
+def file_fault(error: BaseException) -> str | None:
+    """Return what the system has against a file, and what to do; None for any other error.
+
+    Libraries in other languages pass on the system's words in an error of their own.
+    """
+    if isinstance(error, UserError):
+        return None
+    words = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+    number = max((no for no in FAULTS if os.strerror(no) in words), key=lambda no: len(os.strerror(no)), default=None)
+    return None if number is None else "; ".join(FAULTS[number])
 
 
 def _check_code(main: Callable[[Any], None], job: Any) -> set[Path]:

@@ -13,6 +13,7 @@ from hub_models import write_neox, write_token_model
 
 from oversmoothing.commands import compare_models, two_models
 from oversmoothing.commands.compare_models import report
+from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.tables.record import record
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +60,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(not_begun, tmp_
 def test_a_folder_without_weights_is_refused_before_anything_runs(not_begun, tmp_path):
     write_token_model(tmp_path / "small", "gpt2")
     (tmp_path / "small/model.safetensors").unlink()
-    assert "small/model.safetensors: no such file" in not_begun("small")
+    assert "small: it has no model.safetensors; copy or fetch" in not_begun("small")
 
 
 def row(model, measure, value, n=144, **more):
@@ -106,12 +107,22 @@ def test_losses_stand_beside_the_scores():
     assert f"TBAT and the part of KL that its head forces are left out, because {why}" in " ".join(note.split())
 
 
+def test_a_model_of_a_study_is_refused_before_anything_runs(not_begun, tmp_path):
+    write_token_model(tmp_path / "small", "gpt2")
+    (tmp_path / "small/config.json").unlink()
+    (tmp_path / "small/model.safetensors").rename(tmp_path / "small/weights.safetensors")
+    line = not_begun("small")
+    assert "small: a model that a study trained, which reads bytes; `head` and `size` measure it" in line
+    assert line.endswith("small/weights.safetensors}]`\n")
+
+
 def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(tmp_path, monkeypatch):
     """The model's cap counts, known before anything is fetched or not; the truth's does not."""
     monkeypatch.chdir(ROOT)
     (tmp_path / "t.txt").write_text("the water of the river")
     for name, layout in (("soft", "gemma2"), ("plain", "llama")):
         write_token_model(tmp_path / name, layout)
+        write_sealed(tmp_path / f"{name}.json", {"files": {}, "folder": str(tmp_path / name)})  # as from a cache
     written = {}
     for model, truth, local in (("soft", "plain", True), ("soft", "plain", False), ("plain", "soft", True)):
         configs = []

@@ -9,7 +9,7 @@ import torch
 from hub_models import files_of, write_bpe, write_gemma2, write_token_model
 from huggingface_hub import constants
 from jsonschema import Draft202012Validator
-from local_hub import Repo, local_hub
+from local_hub import Repo, in_the_cache, local_hub
 from scipy.optimize import linprog
 from tqdm import tqdm
 from transformers import AutoModelForCausalLM
@@ -23,6 +23,9 @@ from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub import listing
 from oversmoothing.jobs import UserError
+from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.weights import save_model
+from oversmoothing.numerics.spaced_positions import positions_of
 
 TEXT = "the people of the town read their letters where the river flows past; ünd so on"
 TWINS = 40, 290  # tokens with equal rows of the head, so that neither is ever strictly the most probable
@@ -240,6 +243,54 @@ def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, refused):
         )
     source = json.loads((tmp_path / "out.json").read_text())["source"]
     assert (source["name"], source["revision"], source["commit"]) == ("owner/small", "main", repo.commit)
+
+
+def test_a_model_that_a_study_trained(tmp_path, llama, refused):
+    """Its text is measured as bytes; loss, spectrum and what a truth leaves are those of the model itself."""
+    models = {}
+    for name, seed in (("own", 0), ("other", 1)):
+        config = GPTConfig(layers=1, heads=2, width=12, block=64, rank=6)
+        models[name] = GPT(config, seed, "fan_in").eval()
+        save_model(tmp_path / name / "weights.safetensors", config, models[name].state_dict(), {})
+    (tmp_path / "own.txt").write_text(TEXT, encoding="utf-8")
+    data = TEXT.encode()
+    given = ["--text", str(tmp_path / "own.txt"), "--positions", "60", "--no-unargmaxable"]
+    found = head(tmp_path / "own", *given, "--truth", str(tmp_path / "other"), "--forced-positions", "4")
+    text, shape = found["text"], found["model"]
+    assert (text["tokens"], text["bytes"], text["positions"], text["special_mass"]) == (len(data), 60, 60, 0)
+    assert {"width": 6, "tokens": 256, "excluded": 0, "tied": False, "bos": None}.items() <= shape.items()
+    starts, length = np.linspace(0, len(data) - text["passage_tokens"], text["passages"]).astype(int), 64
+    assert text["passage_tokens"] == length
+    tokens = torch.tensor([list(data[start : start + length]) for start in starts])
+    with torch.inference_mode():
+        q, p = (models[name](tokens)[:, :-1].double().log_softmax(-1) for name in ("own", "other"))
+    places = np.divmod(positions_of(q[..., 0].numel(), 60), length - 1)
+    loss = -q[places[0], places[1], tokens[places[0], places[1] + 1]].mean()
+    assert text["loss_per_byte"] == text["loss_per_token"] == pytest.approx(float(loss), rel=1e-5)
+    at = tuple(place[positions_of(60, 4)] for place in places)
+    kl = (p[at].exp() * (p[at] - q[at])).sum(-1).mean()
+    assert found["forced"]["kl"]["mean"] == pytest.approx(float(kl), rel=1e-4)
+    assert found["forced"]["forced"]["mean"] > 0
+    line = refused("head", llama, *given, "--truth", tmp_path / "own")
+    assert f"{tmp_path / 'own'}: it reads bytes, and the other model does not: of token 0, id 2 is" in line
+    assert "its tokenizer is not the study's" not in line
+
+
+def test_a_model_in_the_hubs_own_cache_is_read_there(llama, monkeypatch, no_network):
+    """By its name, its folder there or a snapshot; a folder of assets is not made."""
+    before = head(llama, "--no-unargmaxable")
+    (llama / "out.json").unlink()
+    cache = llama.parent / "hub"
+    snapshot = in_the_cache(llama, cache)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.chdir(llama)
+    for name, revision in (("owner/small", "main"), (snapshot.parents[1], None), (snapshot, None)):
+        assert main(["head", str(name), "--precision", "float32", "--no-unargmaxable", "--json", "out.json"]) == 0
+        found = json.loads((llama / "out.json").read_text())
+        source = {"name": str(name), "folder": str(snapshot), "revision": revision, "commit": snapshot.name}
+        assert source.items() <= found["source"].items()
+        assert {**found, "source": None} == {**before, "source": None}
+    assert [path.name for path in llama.iterdir()] == ["out.json"]
 
 
 @pytest.mark.parametrize("cap", [30.0, 0.5])

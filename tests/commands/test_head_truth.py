@@ -137,7 +137,7 @@ def test_a_shorter_context_of_the_truth_is_respected(tmp_path, truth, text):
 
 
 def test_mistakes_are_found_before_weights_are_read(tmp_path, truth, text, monkeypatch, refused):
-    monkeypatch.setattr(command, "load_token_lm", lambda *others: pytest.fail("it read weights"))
+    monkeypatch.setattr(command, "load", lambda *others: pytest.fail("it read weights"))
     other, few = (tmp_path / name for name in ("other", "few"))
     write_neox(other)
     write_token_model(few, "gpt2", rows=290)

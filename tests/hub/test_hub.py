@@ -4,21 +4,24 @@ import hashlib
 import json
 import os
 import random
+import socket
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import constants
-from local_hub import Repo, local_hub, point_to
+from local_hub import Repo, in_the_cache, local_hub, point_to
 from odd_json import mutated
 
+import fetch as fetching
 from oversmoothing.hub import client as module
 from oversmoothing.hub import listing
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, alone_in, fetch, take_stock
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, alone_in, fetch, from_cache, take_stock
 from oversmoothing.hub.listing import Repository, resolve
-from oversmoothing.hub.manifest import asset_folder
+from oversmoothing.hub.manifest import asset_folder, read_asset
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sealed_json import write_sealed
 
@@ -205,7 +208,9 @@ def test_no_more_is_read_than_the_hub_has_listed(hub, tmp_path, monkeypatch):
 
 def test_pickled_weights_alone_are_refused(hub, tmp_path):
     del hub.repos["owner/small"].files["model.safetensors"]
-    with pytest.raises(UserError, match=r"it has no file model\*\.safetensors, and pickled weights .* are never read"):
+    with pytest.raises(
+        UserError, match=r"it has no file model\*\.safetensors, but pickled weights, .* never read: load"
+    ):
         fetch_model(tmp_path)
 
 
@@ -256,8 +261,84 @@ def test_a_folder_of_the_users_own(tmp_path):
     with pytest.raises(UserError, match=r"own: it has no file model-\*\.safetensors"):
         take_stock(folder, MODEL_FILES, ["config.json", "model-*.safetensors"])
     (folder / "model.safetensors").unlink()
-    with pytest.raises(UserError, match=r"has no file model\*\.safetensors .* pickled weights .*`save_pretrained`"):
+    with pytest.raises(
+        UserError, match=r"has no file model\*\.safetensors .*, but pickled weights, .*`save_pretrained`"
+    ):
         take_stock(folder, MODEL_FILES, MODEL_NEEDS)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A hub's cache with the snapshot of a model, and no network."""
+    (tmp_path / "files").mkdir()
+    for name in ("config.json", "model.safetensors", "pytorch_model.bin", "tokenizer.json"):
+        (tmp_path / "files" / name).write_bytes(FILES[name])
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(socket.socket, "connect", lambda *others: pytest.fail("it asked the network"))
+    return in_the_cache(tmp_path / "files", tmp_path / "hub")
+
+
+def job_of(tmp_path, **settings):
+    return SimpleNamespace(params=SimpleNamespace(settings=settings), output=[str(tmp_path / "m.json")])
+
+
+@pytest.mark.parametrize("named", ["owner/small", "snapshot"])
+def test_a_model_in_the_hubs_own_cache_is_read_there(cache, tmp_path, named):
+    source = {"repository": named, "revision": "main"} if "/" in named else {"folder": str(cache)}
+    fetching.main(job_of(tmp_path, **source))
+    manifest = read_asset(tmp_path / "m.json")
+    assert asset_folder(tmp_path / "m.json") == cache
+    assert sorted(manifest["files"]) == ["config.json", "model.safetensors", "tokenizer.json"]
+    assert (manifest["repository"], manifest["commit"]) == ("owner/small", cache.name)
+    fetched = {"kind": "model", "revision": "main"} if "/" in named else {}
+    assert {key: manifest[key] for key in ("kind", "revision") if key in manifest} == fetched
+    assert not (tmp_path / "m").exists()
+
+
+def test_revisions_in_the_cache(cache):
+    (cache.parents[1] / "refs/v1").write_text(cache.name)
+    for revision in ("main", "v1", cache.name):
+        assert from_cache(Repository("owner/small", revision), MODEL_FILES)["commit"] == cache.name
+    assert list(from_cache(MODEL, TOKENIZER_FILES)["files"]) == ["tokenizer.json"]
+    for revision in ("v2", "0" * 40, "../refs/main", "../../x"):
+        assert from_cache(Repository("owner/small", revision), MODEL_FILES) is None
+    for name in ("owner/none", "not a name", "../small"):
+        assert from_cache(Repository(name), MODEL_FILES) is None
+    (cache.parents[1] / "refs/main").write_text("../../../elsewhere")
+    assert from_cache(MODEL, MODEL_FILES) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        *[(name, None) for name in ("config.json", "model.safetensors", "tokenizer.json")],
+        ("model-2.safetensors", {"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors"}}),
+    ],
+)
+def test_an_incomplete_snapshot_is_fetched_anew(cache, caplog, name, index):
+    if index:
+        (cache / "model.safetensors.index.json").write_text(json.dumps(index))
+    else:
+        (cache / name).resolve().unlink()
+    assert from_cache(MODEL, MODEL_FILES) is None
+    pattern = "model*.safetensors" if name == "model.safetensors" else name
+    assert f"{cache}: it has no {pattern}, so it is fetched" in caplog.text
+
+
+def test_what_is_damaged_or_leads_elsewhere_in_the_cache(cache, tmp_path):
+    blob = (cache / "model.safetensors").resolve()
+    blob.write_bytes(LARGE[:-1])
+    with pytest.raises(
+        UserError, match=r"model\.safetensors: not as the hub described it .*; run `hf download owner/sm"
+    ):
+        from_cache(MODEL, MODEL_FILES)
+    blob.rename(tmp_path / "secret")
+    (cache / "model.safetensors").unlink()
+    (cache / "model.safetensors").symlink_to(tmp_path / "secret")
+    for source in ({"repository": "owner/small", "revision": "main"}, {"folder": str(cache)}):
+        with pytest.raises(UserError, match=r"model\.safetensors: a link that leads out of the folder"):
+            fetching.main(job_of(tmp_path, **source))
+    assert not (tmp_path / "m.json").exists()
 
 
 def test_what_is_no_plain_data_is_not_fetched(hub, tmp_path):

@@ -4,18 +4,25 @@ import json
 from types import SimpleNamespace
 
 import pytest
+import torch
+from safetensors.torch import save_file
 
 import adopt
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
-from oversmoothing.models.weights import load_model, save_tensors
+from oversmoothing.models.weights import load_model, save_model
 
 SHAPE = vars(GPTConfig(layers=1, heads=2, width=16, block=32, rank=4))
 
 
-def take_in(folder, config):
+def take_in(folder, config, tensors=None):
     """Run the job on a checkpoint of `SHAPE` whose header says `config`; return what it wrote."""
-    save_tensors(folder / "mine.safetensors", GPT(GPTConfig(**SHAPE)).state_dict(), {"config": json.dumps(config)})
+    tensors = tensors or GPT(GPTConfig(**SHAPE)).state_dict()
+    save_file(tensors, folder / "mine.safetensors", {"config": json.dumps(config)})
+    return adopted(folder)
+
+
+def adopted(folder):
     output = SimpleNamespace(weights=folder / "models/mine.safetensors")
     adopt.main(SimpleNamespace(input=[folder / "mine.safetensors"], output=output, params=SimpleNamespace(block=32)))
     return output.weights
@@ -51,3 +58,66 @@ def test_a_config_that_the_tensors_do_not_bear_out(tmp_path, config, message):
         take_in(tmp_path, config)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "models/mine.safetensors").exists()
+
+
+@pytest.mark.parametrize("before", ["_orig_mod.", "module.", "module._orig_mod."])
+def test_what_a_wrapper_puts_before_all_names_is_left_out(tmp_path, before):
+    whole = GPT(GPTConfig(**SHAPE)).state_dict()
+    path = take_in(tmp_path, SHAPE, {before + name: tensor for name, tensor in whole.items()})
+    assert all(torch.equal(tensor, whole[name]) for name, tensor in load_model(path).state_dict().items())
+
+
+@pytest.mark.parametrize(
+    "dtype", ["uint8", "int8", "int16", "int32", "int64", "bool", "float8_e4m3fn", "float8_e5m2", "complex64"]
+)
+def test_tensors_that_are_no_floating_point_numbers(tmp_path, dtype):
+    tensors = GPT(GPTConfig(**SHAPE)).state_dict()
+    tensors["head.weight"] = tensors["head.weight"].to(getattr(torch, dtype))
+    with pytest.raises(UserError, match=r"mine\.safetensors: its tensor head\.weight holds [A-Z]\w+; save the weights"):
+        take_in(tmp_path, SHAPE, tensors)
+    assert not (tmp_path / "models/mine.safetensors").exists()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_weights_that_are_no_numbers(tmp_path, value, dtype):
+    tensors = {name: tensor.to(dtype) for name, tensor in GPT(GPTConfig(**SHAPE)).state_dict().items()}
+    tensors["norm.weight"][2] = value
+    with pytest.raises(UserError, match=r"mine\.safetensors: its tensor norm\.weight holds NaN or infinity; name an"):
+        take_in(tmp_path, SHAPE, tensors)
+    assert not (tmp_path / "models/mine.safetensors").exists()
+
+
+def pickled(path):
+    torch.save({"head.weight": torch.zeros(2)}, path)
+
+
+def pickled_as_of_old(path):
+    torch.save({"head.weight": torch.zeros(2)}, path, _use_new_zipfile_serialization=False)
+
+
+def sealed_and_changed(path):
+    save_model(path, GPTConfig(**SHAPE), GPT(GPTConfig(**SHAPE)).state_dict(), {})
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (pickled, "pickled weights, which can run code and are never read; convert it where you trust it: `safetens"),
+        (pickled_as_of_old, "pickled weights, which can run code and are never read; convert"),
+        (lambda path: path.write_bytes(b"GGUF" + bytes(60)), "weights in GGUF, which are not read; convert"),
+        (lambda path: path.write_bytes(b"some text"), r"not a complete safetensors file \(.*\); make or copy it again"),
+        (lambda path: path.write_bytes(b""), r"not a complete safetensors file \(.*\); make or copy it again"),
+        (
+            sealed_and_changed,
+            r"changed or damaged since it was written \(its checksum differs\); make or copy it again",
+        ),
+    ],
+)
+def test_a_users_own_file_is_never_to_be_deleted(tmp_path, write, message):
+    write(tmp_path / "mine.safetensors")
+    with pytest.raises(UserError, match=rf"mine\.safetensors: .*{message}") as caught:
+        adopted(tmp_path)
+    assert "delete" not in str(caught.value)
+    assert "\n" not in str(caught.value)

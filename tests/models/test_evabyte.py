@@ -172,6 +172,10 @@ def test_weights_that_are_no_numbers(tmp_path):
     tensors = evabyte_tensors()
     tensors["model.norm.weight"][0] = float("nan")
     write_evabyte(tmp_path, tensors=tensors)
+    with pytest.raises(UserError, match=r"its tensor model\.norm\.weight holds NaN or infinity"):
+        load(tmp_path)
+    write_evabyte(tmp_path)
     model = load(tmp_path)
+    model.head.weight[0] = float("nan")
     with torch.inference_mode(), pytest.raises(UserError, match="its logits are not all finite numbers"):
         model.special_mass(model.hidden(BYTES)[1])

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 from hub_models import EVABYTE, write_evabyte, write_gpt2, write_neox
+from local_hub import in_the_cache
 from safetensors.torch import load_file, save_file
 
+from oversmoothing.hub.names import as_folder
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model, load_tokenizer
 from oversmoothing.models.truths.evabyte import load_evabyte
@@ -243,3 +245,127 @@ def test_odd_configs_of_evabyte(tmp_path, change, message):
     write_evabyte(tmp_path, {**EVABYTE, **change}, tensors)
     with pytest.raises(UserError, match=rf"config\.json: {message}"):
         load_evabyte(tmp_path, "evabyte", CPU, "float32")
+
+
+def rewrite(folder, change):
+    """Change the tensors of the weights."""
+    path = folder / "model.safetensors"
+    save_file(change(load_file(path)), path, {"format": "pt"})
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64", "bool", "float8_e4m3fn", "complex64"])
+def test_weights_that_are_no_floating_point_numbers(folder, load, dtype):
+    name = "transformer.h.0.mlp.c_fc.weight"
+    rewrite(folder, lambda tensors: tensors | {name: tensors[name].to(getattr(torch, dtype))})
+    with pytest.raises(UserError, match=r"in/model\.safetensors: its tensor \S+c_fc\.weight holds [A-Z]\w+, no float"):
+        load(folder)
+
+
+def test_masks_that_are_no_parameters_may_hold_what_they_like(folder, load):
+    mask = torch.ones(1, 1, 96, 96, dtype=torch.uint8)
+    rewrite(folder, lambda tensors: tensors | {"transformer.h.0.attn.bias": mask})
+    load(folder)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_no_numbers(folder, load, value):
+    def spoil(tensors):
+        tensors["transformer.wpe.weight"][3, 2] = value
+        return tensors
+
+    rewrite(folder, spoil)
+    with pytest.raises(UserError, match=r"/in: its tensor transformer\.wpe\.weight holds NaN or infinity; the weights"):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("part", "of", "by"),
+    [
+        ("_orig_mod", lambda name: f"_orig_mod.{name}", r"torch\.compile"),
+        ("module", lambda name: f"module.{name}", "DistributedDataParallel"),
+        ("_orig_mod", lambda name: name.replace("transformer.", "transformer._orig_mod."), r"torch\.compile"),
+    ],
+)
+def test_names_of_a_model_inside_a_wrapper(folder, load, part, of, by):
+    rewrite(folder, lambda tensors: {of(name): tensor for name, tensor in tensors.items()})
+    with pytest.raises(
+        UserError, match=rf"in: '{part}' stands in the names of its tensors, as {by} puts it there; save"
+    ):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pytorch_model.bin", r"pickled weights, which can run code and are never read: load .*`save_pretrained`"),
+        ("consolidated.00.pth", "pickled weights, which can run code"),
+        ("model-Q4_K_M.gguf", r"weights in GGUF, which are not read: load .*from_pretrained\(FOLDER, gguf_file=NAME\)"),
+    ],
+)
+def test_a_folder_of_weights_in_another_format(folder, load, name, message):
+    (folder / "model.safetensors").rename(folder / name)
+    with pytest.raises(UserError, match=rf"in: it has no model\.safetensors, but {message}") as caught:
+        load(folder)
+    assert "delete" not in str(caught.value)
+
+
+def test_a_snapshot_of_the_hubs_cache(folder, load, tmp_path):
+    snapshot = in_the_cache(folder, tmp_path / "hub")
+    load(snapshot)
+    (tmp_path / "elsewhere").symlink_to(snapshot)
+    load(tmp_path / "elsewhere")
+    load(as_folder(str(snapshot.parents[1])))
+
+
+@pytest.mark.parametrize(
+    ("leads", "message"),
+    [
+        ("../../../secret", "a link that leads out of the folder; copy the folder"),
+        ("{}/secret", "a link that leads out of the folder"),
+        ("../../../models--owner--other/blobs/x", "a link that leads out of the folder"),
+        ("../../blobs/out", "a link that leads out of the folder"),
+        ("../../blobs/none", "a link to no file; run `hf download owner/small --revision 0123456789"),
+        ("config.json", "a link to no file; run `hf download"),
+    ],
+    ids=["above", "absolute", "other", "twice", "dangling", "loop"],
+)
+def test_links_of_a_snapshot_that_lead_out_of_its_cache(folder, load, tmp_path, leads, message):
+    cache = tmp_path / "hub"
+    snapshot = in_the_cache(folder, cache)
+    (cache / "models--owner--other/blobs").mkdir(parents=True)
+    for secret in (tmp_path / "secret", cache / "secret", cache / "models--owner--other/blobs/x"):
+        secret.write_bytes((snapshot / "config.json").read_bytes())
+    (cache / "models--owner--small/blobs/out").symlink_to(tmp_path / "secret")
+    (snapshot / "config.json").unlink()
+    (snapshot / "config.json").symlink_to(leads.format(tmp_path))
+    with pytest.raises(UserError, match=rf"{'0123456789' * 4}/config\.json: {message}"):
+        load(snapshot)
+
+
+def test_only_a_snapshot_has_its_blobs_beside_it(folder, load, tmp_path):
+    """Any other folder with links to two folders above is refused."""
+    for name, commit in ("models--o--n", "main"), ("own", "0" * 40):
+        shutil.copytree(folder, tmp_path / "copy")
+        with pytest.raises(UserError, match="a link that leads out of the folder"):
+            load(in_the_cache(tmp_path / "copy", tmp_path / "hub", name, commit))
+        shutil.rmtree(tmp_path / "copy")
+
+
+def test_an_incomplete_snapshot(folder, load, tmp_path):
+    snapshot = in_the_cache(folder, tmp_path / "hub")
+    (snapshot / "model.safetensors").unlink()
+    with pytest.raises(UserError, match=r"it has no model\.safetensors; run `hf download owner/small --revision 0123"):
+        load(snapshot)
+    (snapshot.parents[1] / "refs/main").unlink()
+    with pytest.raises(
+        UserError, match=r"models--owner--small: its refs/main names no commit; name a folder in its sna"
+    ):
+        load(as_folder(str(snapshot.parents[1])))
+
+
+def test_a_file_in_place_of_a_folder(folder, load):
+    with pytest.raises(UserError, match=r"model\.safetensors: a file: name the folder of a model"):
+        load(folder / "model.safetensors")
+    torch.save({"a": torch.zeros(2)}, folder / "own.pt")
+    with pytest.raises(UserError, match=r"own\.pt: pickled weights, which can run code and are never read: load the"):
+        load(folder / "own.pt")

@@ -3,11 +3,13 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
 import zlib
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from safetensors import SafetensorError
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import FAULTS, UserError
 from oversmoothing.store.atomic import atomic_path, write_json
 from oversmoothing.store.parquet import (
     open_writer,
@@ -26,7 +28,7 @@ from oversmoothing.store.parquet import (
     vectors,
     write_table,
 )
-from oversmoothing.store.provenance import digest, provenance
+from oversmoothing.store.provenance import digest, provenance, sha256
 from oversmoothing.store.sealed_json import read_sealed, write_sealed
 from oversmoothing.store.sums import check_folder, read_text, write_folder_sums, write_text
 
@@ -74,16 +76,71 @@ def test_what_another_process_is_writing_stays(tmp_path):
     assert part.exists()
 
 
-FULL = "No space left on device"
+def words(number):
+    return SafetensorError(f"Error while serializing: I/O error: {os.strerror(number)} (os error {number})")
 
 
-@pytest.mark.parametrize("error", [OSError(28, FULL), SafetensorError(f"Error while serializing: I/O error: {FULL}")])
-def test_a_full_disk_is_named_and_the_old_file_stays(tmp_path, error):
+@pytest.mark.parametrize("number", FAULTS)
+def test_a_fault_of_the_system_is_named_and_the_old_file_stays(tmp_path, monkeypatch, number):
+    """Wherever it occurs in a write, and in whatever words a library has for it; a read never advises deletion."""
+    path, table = tmp_path / "value.json", tmp_path / "table.parquet"
+    write_sealed(path, {"a": 1})
+    write_table(table, pa.table({"a": [1]}), {})
+    before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()}
+    message = rf"{{}}: {re.escape('; '.join(FAULTS[number]))}$"
+
+    def fail(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    for owner, name in (
+        *((Path, name) for name in ("mkdir", "glob", "write_text", "open", "replace")),
+        *((os, "fsync"), (pq, "ParquetWriter")),
+    ):
+        of = table if owner is pq else path
+        with monkeypatch.context() as patch, pytest.raises(UserError, match=message.format(of.name)):
+            patch.setattr(owner, name, fail)
+            write_json(path, 2) if of is path else write_table(table, pa.table({"a": [2]}), {})
+    for error in (OSError(number, os.strerror(number)), words(number)):
+        with pytest.raises(UserError, match=message.format(r"value\.json")), atomic_path(path):
+            raise error
+    for owner, name, read, of in (
+        (Path, "open", read_sealed, path),
+        *((owner, name, read_table, table) for owner, name in ((Path, "open"), (pq, "ParquetFile"))),
+        (Path, "open", sha256, path),
+    ):
+        with monkeypatch.context() as patch, pytest.raises(UserError, match=message.format(of.name)):
+            patch.setattr(owner, name, fail)
+            read(of)
+    assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a" * 250 + ".json", "its name is too long; shorten it"),
+        ("file/value.json", "what should be a folder is none; name another place"),
+        ("loop/value.json", "what should be a folder is none; name another place"),
+        ("folder", "a folder, where a file is needed; name another place"),
+    ],
+)
+def test_places_that_cannot_be_written_to(tmp_path, name, message):
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UserError, match=rf"{name}: {message} and run again$"):
+        write_json(tmp_path / name, 1)
+
+
+@pytest.mark.parametrize("write", [write_json, write_sealed])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), np.float64("-inf")])
+def test_no_json_holds_what_json_cannot(tmp_path, write, value):
     path = tmp_path / "value.json"
-    write_json(path, 1)
-    with pytest.raises(UserError, match=r"value\.json: no space left on the disk; free some"), atomic_path(path):
-        raise error
-    assert json.loads(path.read_text()) == 1
+    write(path, {"kept": 1.0})
+    before = path.read_bytes()
+    with pytest.raises(UserError, match=rf"value\.json: a\.1\.b is {value}, which JSON cannot hold; check"):
+        write(path, {"a": (0, {"b": value})})
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    assert path.read_bytes() == before
 
 
 def test_a_reader_never_sees_half_a_file(tmp_path):

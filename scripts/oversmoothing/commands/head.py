@@ -13,13 +13,11 @@ from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.measure import Choices, measure_model
 from oversmoothing.commands.one_head.report import report
 from oversmoothing.commands.one_head.schema import SCHEMA
-from oversmoothing.commands.one_head.source import Source, described, find_model
+from oversmoothing.commands.one_head.source import Source, described, find_model, load, tokenizer_of
 from oversmoothing.commands.one_head.text import passages, read_text
 from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
 from oversmoothing.data.tokens.text import encode
-from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
-from oversmoothing.models.truths.load import AUTO, load_token_lm
 from oversmoothing.numerics.spaced_positions import positions_of
 
 
@@ -37,7 +35,10 @@ def parser() -> argparse.ArgumentParser:
     example = "example: oversmoothing head EleutherAI/pythia-70m --text book.txt --json head.json"
     command = argparse.ArgumentParser(prog="oversmoothing head", description=__doc__, epilog=example)
     number = partial(command.add_argument, type=int, metavar="N")
-    what = "a folder in the Hugging Face format, or a name on the hub, which is fetched once"
+    what = (
+        "a folder in the Hugging Face format, a name on the hub, which is fetched once, or RESULTS/models/NAME of a "
+        "study over bytes"
+    )
     command.add_argument("model", help=what)
     command.add_argument("--text", metavar="FILE", help="UTF-8, of which the first MiB is read; none: the head alone")
     number("--positions", default=64, help="tokens of the text to predict (default: %(default)s)")
@@ -71,8 +72,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         source = find_model(options.model, options.revision, options.assets)
         truth = find_model(options.truth, None, options.assets) if options.truth else None
         begin("the model's tokens and weights")
-        tokenizer = load_tokenizer(source.folder / FAST)
-        vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
+        tokenizer, vocabulary = tokenizer_of(source.folder)
         folders = {options.model: source.folder} | ({options.truth: truth.folder} if truth else {})
         block = min(files.context for files in described(folders, options.model).values())
         tokens = None if text is None else encode(tokenizer, vocabulary, text)
@@ -80,12 +80,12 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         p = None
         if truth:
             begin(f"{options.truth} on the text")
-            other = load_token_lm(truth.folder, options.truth, vocabulary, AUTO, *compute)
+            other = load(truth.folder, options.truth, vocabulary, compute)
             at = positions_of(options.positions, options.forced_positions)
             p = distributions_at(other, chosen, at, compute.precision)
             del other
             begin("the model's weights")
-        model = load_token_lm(source.folder, options.model, vocabulary, AUTO, *compute)
+        model = load(source.folder, options.model, vocabulary, compute)
         bat, unargmaxable = (options.tbat_positions, options.delta, options.mass_tolerance), not options.no_unargmaxable
         choices = Choices(*bat, unargmaxable, compute.precision)
         measured = measure_model(model, vocabulary, chosen, choices, begin, p)

@@ -13,18 +13,14 @@ from tqdm import tqdm
 
 from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.size import Size, Sizes, refusal
-from oversmoothing.commands.one_head.source import find_model
+from oversmoothing.commands.one_head.source import find_model, tokenizer_of
+from oversmoothing.commands.one_head.source import load as load_model
 from oversmoothing.commands.one_head.text import owners, passages, read_text
 from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
 from oversmoothing.data.tokens.text import encode
-from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute
-from oversmoothing.models.model import GPT
-from oversmoothing.models.predictor import cap_of, head_matrix
-from oversmoothing.models.truths.load import AUTO, load_token_lm
-from oversmoothing.models.truths.token_model import BYTES, TokenModel
-from oversmoothing.models.weights import load_model
+from oversmoothing.models.truths.token_model import TokenModel
 
 TARGETS = 0.1, 0.01, 0.001  # nats
 PASSAGES = 32
@@ -71,8 +67,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     passage = owners(chosen)
     if len(chosen) < 2:
         raise UserError(f"{options.text}: one passage alone cannot be divided; give a longer text or more --positions")
-    rows, width = head_matrix(model, f"--truth {options.truth}").shape
-    bias, cap = model.head.bias is not None, cap_of(model)
+    rows, width = model.head.weight.shape
+    bias, cap = model.head.bias is not None, model.cap
     columns = width + bias if cap is None else rows - 1  # capped logits lie in no smaller space
     memory = options.memory * 2**30
     for rank in options.ranks:  # refused before the model is run
@@ -97,23 +93,11 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def load(
-    options: argparse.Namespace, text: str, compute: Compute
-) -> tuple[TokenModel | GPT, np.ndarray, dict[str, Any]]:
+def load(options: argparse.Namespace, text: str, compute: Compute) -> tuple[TokenModel, np.ndarray, dict[str, Any]]:
     """Return the truth, the text's tokens and what is known of the truth's files."""
-    studied = Path(options.truth) / "weights.safetensors"  # a model that a study trained
-    if studied.is_file():
-        model = load_model(studied, compute.device)
-        if model.config.vocabulary != BYTES:
-            raise UserError(
-                f"--truth {options.truth}: it reads tokens of its study, and only models over bytes do here"
-            )
-        tokens = np.frombuffer(text.encode(), np.uint8).astype(np.int64)
-        return model, tokens, {"name": options.truth, "folder": options.truth, "revision": None, "commit": None}
     source = find_model(options.truth, options.revision, options.assets)
-    tokenizer = load_tokenizer(source.folder / FAST)
-    vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
-    truth = load_token_lm(source.folder, options.truth, vocabulary, AUTO, *compute)
+    tokenizer, vocabulary = tokenizer_of(source.folder)
+    truth = load_model(source.folder, options.truth, vocabulary, compute)
     files = {"name": options.truth} | source._asdict() | {"folder": str(source.folder)}
     return truth, encode(tokenizer, vocabulary, text), files
 

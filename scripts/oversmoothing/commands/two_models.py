@@ -11,7 +11,8 @@ import yaml
 
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import SNAKEFILE
-from oversmoothing.hub.names import as_folder, asset_name
+from oversmoothing.hub.manifest import listed_folder
+from oversmoothing.hub.names import STUDIED, as_folder, asset_name, is_studied
 from oversmoothing.jobs import UserError
 
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
@@ -63,9 +64,11 @@ def run(
         raise UserError(f"--text {asked.text}: no such file")
     model, truth = names(asked.model, asked.truth)
     both = asked.model, asked.truth
-    folders = {path: as_folder(path) or Path(ASSETS) / asset_name(path, "main") for path in both}
-    fetched, cap = all(map(as_folder, folders)), None
+    for given in both:
+        refuse_studied(given)
+    cap, fetched = None, all(map(as_folder, both))
     if fetched:
+        folders = {path: find_folder(path) for path in both}
         cap = check_models(folders, asked.truth, asked.prompt + asked.scored)[asked.model]
     results = asked.results or Path("results") / f"{model}-beside-{truth}"
     path = results / "config.yaml"
@@ -76,6 +79,7 @@ def run(
     if code := relay([*common, "host", "rules", "progress", "--", "assets"]):
         return code, None
     if not fetched:
+        folders = {path: find_folder(path) for path in both}
         cap = check_models(folders, asked.truth, asked.prompt + asked.scored)[asked.model]
         config = _write(path, config, cap, of_linear)
     if code := relay([*common, "host", "progress"]):
@@ -100,6 +104,21 @@ def names(model: str, truth: str) -> tuple[str, str]:
     """Names of both models in tables: the last part of what the user wrote, which must differ."""
     short = tuple("".join(c if c.isalnum() or c in "-_." else "-" for c in Path(path).name) for path in (model, truth))
     return (short[0], short[1]) if short[0] != short[1] else (f"{short[0]}-model", f"{short[1]}-truth")
+
+
+def find_folder(path: str) -> Path:
+    """Return the folder of a model that the user wrote; one on the hub must be listed among the assets."""
+    return as_folder(path) or listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json")
+
+
+def refuse_studied(path: str) -> None:
+    """Raise a `UserError` if the user wrote the folder of a model that a study trained."""
+    folder = as_folder(path)
+    if folder and is_studied(folder):
+        raise UserError(
+            f"{path}: a model that a study trained, which reads bytes; `head` and `size` measure it, and a config "
+            f"compares it, as `family: [{{name: mine, path: {folder / STUDIED}}}]`"
+        )
 
 
 def check_models(folders: Mapping[str, Path], truth: str, length: int) -> dict[str, float | None]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.provenance import sha256
 from oversmoothing.store.sealed_json import read_sealed
 
@@ -42,5 +42,6 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise UserError(f"{path}: no such file: build the corpus first") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UserError(f"{path}: not a complete manifest of a corpus ({error}): delete it and run again") from error
+        fault = file_fault(error) or f"not a complete manifest of a corpus ({error}): delete it and run again"
+        raise UserError(f"{path}: {fault}") from error
     return manifest

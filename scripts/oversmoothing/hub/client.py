@@ -7,17 +7,20 @@ interrupted download from the beginning in the next run; here the partial file (
 
 import fcntl
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from huggingface_hub import hf_hub_url
+from huggingface_hub import hf_hub_url, snapshot_download
+from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 from huggingface_hub.file_download import http_get
 from huggingface_hub.utils import build_hf_headers
 from huggingface_hub.utils.sha import git_hash
 
+from oversmoothing.hub.cache import again, check_links, lacking, snapshot_of
+from oversmoothing.hub.formats import instead_of_safetensors
 from oversmoothing.hub.listing import (
     ListedFile,
     MissingRevisionError,
@@ -40,7 +43,8 @@ MODEL_FILES = (
 )
 MODEL_NEEDS = ("config.json", "model*.safetensors")
 TOKENIZER_FILES = ("tokenizer.json",)
-PICKLED = ("pytorch_model*.bin",)
+CACHE_NEEDS = MODEL_NEEDS + TOKENIZER_FILES  # whoever loads a model alone leaves its tokenizer on the hub
+OTHERS = ("pytorch_model*.bin", "*.gguf")  # listed beside them, for a message that says what there is
 
 
 def fetch(
@@ -69,12 +73,12 @@ def fetch(
         missing, repository = repository, replace(repository, revision=otherwise)
         commit = resolve(repository)
         logger.warning("%s: the hub has no such revision; reading %s instead: %s", missing, otherwise, commit)
-    pickled = PICKLED if repository.kind == "model" else ()
-    there = {file.path: file for file in list_files(repository, commit, [*patterns, *pickled])}
+    others = OTHERS if repository.kind == "model" else ()
+    there = {file.path: file for file in list_files(repository, commit, [*patterns, *others])}
     listed = {path: file for path, file in there.items() if any(matches(path, pattern) for pattern in patterns)}
     for pattern in patterns if needed is None else needed:
         if not any(matches(path, pattern) for path in listed):
-            hint = _about_pickles(there) or "; it contains nothing that this workflow can read"
+            hint = instead_of_safetensors(there) or "; it contains nothing that this workflow can read"
             raise UserError(f"{repository}: it has no file {pattern}{hint}")
     logger.info("%s is %s: %d files, %d bytes", repository, commit, len(listed), sum(f.size for f in listed.values()))
     files = {}
@@ -90,13 +94,49 @@ def fetch(
     return {**named, "commit": commit, "files": files}
 
 
+def from_cache(repository: Repository, patterns: Sequence[str]) -> dict[str, Any] | None:
+    """Return the manifest of a repository's files in the hub's own cache on this machine; None if one is missing there.
+
+    ``folder`` is the snapshot, and each file is checked against the checksum that is its name in the cache. Nothing is
+    asked of the hub, so a branch is what it was when it was last downloaded.
+    """
+    folder = cached(repository, CACHE_NEEDS if patterns == MODEL_FILES else patterns)
+    if folder is None:
+        return None
+    stock = take_stock(folder, patterns)
+    for path, facts in stock["files"].items():
+        digest = (folder / path).resolve().name  # of a large file
+        if len(digest) == len(facts["sha256"]) and digest != facts["sha256"]:
+            raise UserError(f"{folder / path}: not as the hub described it (its checksum differs); {again(folder)}")
+    named = {"repository": repository.name, "kind": repository.kind, "revision": repository.revision}
+    return {**named, "commit": folder.name, **stock}
+
+
+def cached(repository: Repository, needed: Sequence[str]) -> Path | None:
+    """Return the snapshot of a revision in the hub's own cache on this machine; None if it is not there and whole."""
+    if ".." in repository.revision:  # no name of a revision, but one that leads out of the cache
+        return None
+    try:
+        name, kind = repository.name, repository.kind
+        folder = Path(snapshot_download(name, repo_type=kind, revision=repository.revision, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        return None
+    if snapshot_of(folder) is None:
+        return None
+    if missing := lacking(folder, needed):
+        logger.warning("%s: it has no %s, so it is fetched; to read it as it is, name this folder", folder, missing)
+        return None
+    check_links(folder)
+    return folder
+
+
 def take_stock(folder: str | Path, patterns: Sequence[str], needed: Sequence[str] = ()) -> dict[str, Any]:
     """Return the manifest, ``folder`` and ``files``, of a user's folder, which must match all of `needed`."""
     folder = Path(folder)
     paths = sorted(path for path in _files_in(folder) if any(matches(path, pattern) for pattern in patterns))
     for pattern in needed:
         if not any(matches(path, pattern) for path in paths):
-            hint = _about_pickles(_files_in(folder))
+            hint = instead_of_safetensors(_files_in(folder))
             raise UserError(f"{folder}: it has no file {pattern} (relative to {Path.cwd()}){hint}")
     files = {path: {"size": (folder / path).stat().st_size, "sha256": sha256(folder / path)} for path in paths}
     return {"folder": str(folder), "files": files}
@@ -176,16 +216,6 @@ def _checked(path: Path, file: ListedFile) -> str | None:
         return None
     digest = sha256(path)
     return digest if (digest == file.sha256 if file.sha256 else git_hash(path.read_bytes()) == file.blob_id) else None
-
-
-def _about_pickles(paths: Iterable[str]) -> str:
-    """Return a hint for a folder that has weights, but only pickled ones."""
-    if not any(matches(path, pattern) for path in paths for pattern in PICKLED):
-        return ""
-    return (
-        ", and pickled weights (.bin) are never read because they can run code: load the model where you trust it, "
-        "save it to a folder with `save_pretrained`, and name that folder in the config"
-    )
 
 
 def _files_in(folder: Path) -> Iterator[str]:

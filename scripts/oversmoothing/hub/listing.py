@@ -29,7 +29,7 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status, http_backoff, validate_repo_id
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 
 logger = logging.getLogger(__name__)
 
@@ -134,8 +134,8 @@ def patiently(repository: Repository, call: Callable[[], T]) -> T:
                     f"{repository}: the hub refuses access ({_line(error)}); it is gated or private, or the "
                     f"token not valid: accept its terms on its page, then {LOG_IN}"
                 ) from error
-            if "No space left on device" in str(error):
-                raise UserError(f"{repository}: no space left on the disk; free some and run again") from error
+            if isinstance(error, OSError) and error.errno and (fault := file_fault(error)):
+                raise UserError(f"{error.filename or repository}: {fault}") from error
             if attempt == ATTEMPTS - 1:
                 raise UnreachableError(
                     f"{repository}: the hub cannot be reached ({_line(error)}); run `snakemake assets` with network "

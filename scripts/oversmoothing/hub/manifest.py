@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.provenance import sha256
 from oversmoothing.store.sealed_json import read_sealed
 
@@ -16,11 +16,15 @@ def asset_folder(path: str | Path, remedy: str = REMEDY) -> Path:
 
     `remedy` is for messages: what brings fetched files back once the manifest is deleted.
     """
-    path = Path(path)
-    manifest = read_asset(path)
-    folder = Path(manifest.get("folder") or path.with_suffix(""))
+    path, manifest = Path(path), read_asset(path)
+    folder = listed_folder(path)
     check_files(folder, manifest["files"], f"delete {path} and {'run again' if 'folder' in manifest else remedy}")
     return folder
+
+
+def listed_folder(path: str | Path) -> Path:
+    """Return the folder of the files listed in a manifest, unchecked: beside it, the user's, or in the hub's cache."""
+    return Path(read_asset(path).get("folder") or Path(path).with_suffix(""))
 
 
 def check_files(folder: Path, files: Mapping[str, Mapping[str, Any]], remedy: str) -> None:
@@ -48,5 +52,6 @@ def read_asset(path: str | Path) -> dict[str, Any]:
         if type(manifest.get("folder", "")) is not str:
             raise TypeError("a folder that is not a string")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UserError(f"{path}: not a manifest of fetched files ({error}); delete it and run again") from error
+        fault = file_fault(error) or f"not a manifest of fetched files ({error}); delete it and run again"
+        raise UserError(f"{path}: {fault}") from error
     return manifest

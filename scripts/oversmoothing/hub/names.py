@@ -4,6 +4,11 @@ import os
 import re
 from pathlib import Path
 
+from oversmoothing.hub.cache import newest
+from oversmoothing.hub.formats import SUFFIXES
+
+STUDIED = "weights.safetensors"  # in RESULTS/models/NAME
+
 
 def asset_name(source: str, revision: str) -> str:
     """Name of the manifest of a model on the hub or in a folder."""
@@ -11,10 +16,19 @@ def asset_name(source: str, revision: str) -> str:
 
 
 def as_folder(source: str) -> Path | None:
-    """Folder that a name refers to; None for a name on the hub, which has at most two parts."""
+    """Folder that a name refers to, of a repository's in the hub's cache the snapshot of main; None for one on the hub.
+
+    A name on the hub has at most two parts, and is not that of a file of weights here.
+    """
     path = Path(os.path.expanduser(source))  # noqa: PTH111 (Path's own raises where there is no such user)
     is_path = path.is_absolute() or len(path.parts) > 2 or source.startswith((".", "~"))
-    return path if is_path or path.is_dir() else None
+    is_path = is_path or path.is_dir() or (path.suffix in (".safetensors", *SUFFIXES) and path.is_file())
+    return newest(path) if is_path else None
+
+
+def is_studied(folder: Path) -> bool:
+    """Return whether a folder holds a model as a study keeps it, and not one in the Hugging Face format."""
+    return (folder / STUDIED).is_file() and not (folder / "config.json").exists()
 
 
 def file_name(text: str) -> str:

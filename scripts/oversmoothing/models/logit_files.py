@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from safetensors import SafetensorError, safe_open
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, with_special_mass
 from oversmoothing.models.spectra import CAP
 from oversmoothing.numerics.softcap import softcapped
@@ -129,5 +129,6 @@ def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
                 logits += file.get_tensor(BIAS)
             cap = (file.metadata() or {}).get(CAP)
     except (SafetensorError, OSError) as error:
-        raise UserError(f"{beside}: no complete head ({error}); delete {path} and run again") from error
+        fault = file_fault(error) or f"no complete head ({error}); delete {path} and run again"
+        raise UserError(f"{beside}: {fault}") from error
     return softcapped(logits, None if cap is None else float(cap))

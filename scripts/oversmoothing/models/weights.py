@@ -60,25 +60,6 @@ def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapp
     return model.eval().to(device)
 
 
-def check_header(path: str | Path) -> GPTConfig:
-    """Return a checkpoint's config after a check that it describes the tensors, before a model is built from it."""
-    metadata = load_metadata(path)
-    try:
-        config = GPTConfig.from_dict(json.loads(metadata.get("config", "")))
-    except (UserError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: no model config in its metadata ({error})") from error
-    with open_tensors(path) as (file, _):
-        shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-    if config.layers > len(shapes):
-        raise UserError(f"{path}: its config has {config.layers} layers, but it holds {len(shapes)} tensors")
-    with torch.device("meta"):
-        expected = {name: tuple(tensor.shape) for name, tensor in GPT(config).state_dict().items()}
-    for name in sorted(shapes.keys() | expected.keys()):
-        if (shape := shapes.get(name)) != (wanted := expected.get(name)):
-            raise UserError(f"{path}: its tensor {name} is {shape}, where its config makes it {wanted}")
-    return config
-
-
 def _stored(tensor: Tensor) -> Stored:
     def content() -> memoryview:
         flat: memoryview = tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data

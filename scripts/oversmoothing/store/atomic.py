@@ -3,39 +3,72 @@
 import glob
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, renamed to `path` once the block succeeds and removed if it raises."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a process killed while writing
-        if not _lives(abandoned.suffixes[-2][1:]):
-            abandoned.unlink(missing_ok=True)
+    with no_fault_of(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a process killed while writing
+            if not _lives(abandoned.suffixes[-2][1:]):
+                abandoned.unlink(missing_ok=True)
+        try:
+            yield temporary
+            _flush_to_disk(temporary)
+            temporary.replace(path)
+        finally:
+            with suppress(OSError):  # where it cannot be removed, it could not be written, which is said
+                temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def no_fault_of(path: str | Path) -> Iterator[None]:
+    """Raise a `UserError` that names `path` if the system cannot read or write it, for a reason that lies elsewhere."""
     try:
-        yield temporary
-        _flush_to_disk(temporary)
-        temporary.replace(path)
+        yield
     except Exception as error:
-        if "No space left on device" in str(error):  # raised as OSError by Python and Arrow, and as SafetensorError
-            raise UserError(f"{path}: no space left on the disk; free some and run again") from error
+        if fault := file_fault(error):
+            raise UserError(f"{path}: {fault}") from error
         raise
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as JSON with sorted keys, so that equal values give identical files."""
+    """Write `value` as JSON (see `json_text`)."""
+    text = json_text(path, value)
     with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
+
+
+def json_text(path: str | Path, value: Any) -> str:
+    """Return `value` as JSON with sorted keys, so that equal values give identical files.
+
+    A `UserError` names `path` and a number that JSON cannot hold: NaN or infinity.
+    """
+    try:
+        return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    except ValueError as error:
+        if odd := next(_not_finite(value), None):
+            raise UserError(f"{path}: {odd}, which JSON cannot hold; check what it was computed from") from error
+        raise
+
+
+def _not_finite(value: Any, where: str = "its value") -> Iterator[str]:
+    """Yield where a value has numbers that are not finite."""
+    if isinstance(value, float) and not isfinite(value):
+        yield f"{where} is {value}"
+    parts = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
+    for key, part in parts:
+        yield from _not_finite(part, str(key) if where == "its value" else f"{where}.{key}")
 
 
 def _lives(process: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.identity import check_identity, identity
 from oversmoothing.store.seal import BLANK, KEY, check, seal
@@ -76,7 +76,8 @@ def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.Pa
         raise UserError(f"{path}: no such file") from None
     except (pa.ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise UserError(f"{path}: not a complete Parquet file ({reason}); delete it and run again") from error
+        fault = file_fault(error) or f"not a complete Parquet file ({reason}); delete it and run again"
+        raise UserError(f"{path}: {fault}") from error
 
 
 def vectors(column: pa.Array) -> np.ndarray:

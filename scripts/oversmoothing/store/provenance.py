@@ -7,6 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from oversmoothing.store.atomic import no_fault_of
+
 PACKAGES = ("numpy", "pyarrow", "torch", "safetensors")
 
 
@@ -29,5 +31,5 @@ def digest(settings: Any) -> str:
 
 def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file."""
-    with Path(path).open("rb") as file:
+    with no_fault_of(path), Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

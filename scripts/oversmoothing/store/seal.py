@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import no_fault_of
 
+REMEDY = "delete it and run again"
 KEY = "seal"  # in the file's metadata
 _MARK = b"oversmoothing-crc32:"
 _DIGITS = 8
@@ -31,15 +33,15 @@ def seal(path: str | Path) -> None:
         file.write(checksum)
 
 
-def check(path: str | Path, otherwise: str = "") -> None:
-    """Raise a `UserError`, whose message ends with `otherwise`, if the bytes of a file are not those that were sealed.
+def check(path: str | Path, remedy: str = REMEDY) -> None:
+    """Raise a `UserError`, whose message ends with `remedy`, if the bytes of a file are not those that were sealed.
 
     Files without a seal come from other programs and pass; other faults are reported by the file's reader.
     """
     path = Path(path)
     if not path.is_file():
         return
-    with path.open("rb") as file:
+    with no_fault_of(path), path.open("rb") as file:
         place = _find(file)
         if place < 0:
             return
@@ -47,7 +49,7 @@ def check(path: str | Path, otherwise: str = "") -> None:
         if file.read(_DIGITS) == _checksum(file, place):
             return
     damage = "changed or damaged since it was written (its checksum differs)"
-    raise UserError(f"{path}: {damage}; delete it and run again{otherwise}")
+    raise UserError(f"{path}: {damage}; {remedy}")
 
 
 def sealed_with(path: str | Path) -> str:

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.identity import check_identity, identity
-from oversmoothing.store.seal import BLANK, KEY, check, seal
+from oversmoothing.store.seal import BLANK, KEY, REMEDY, check, seal
 
+FLOATS = ("F64", "F32", "F16", "BF16")  # as files name them
 _DTYPES = {np.dtype(np.float32): "F32", np.dtype(np.float16): "F16"}
 
 
@@ -52,12 +53,15 @@ def write_tensors(path: str | Path, tensors: Mapping[str, Stored], metadata: Map
 
 
 @contextmanager
-def open_tensors(path: str | Path, framework: str = "np") -> Iterator[tuple[safe_open, dict[str, str]]]:
+def open_tensors(
+    path: str | Path, framework: str = "np", remedy: str = REMEDY
+) -> Iterator[tuple[safe_open, dict[str, str]]]:
     """Open a safetensors file, with its metadata, after a check of its seal and identity.
 
-    Tensors are arrays of `framework`, "np" or "pt". A `UserError`, also of reads inside the block, names the file.
+    Tensors are arrays of `framework`, "np" or "pt". A `UserError`, also of reads inside the block, names the file; of a
+    damaged one it ends with `remedy`.
     """
-    check(path)
+    check(path, remedy)
     try:
         with safe_open(path, framework) as file:
             metadata = {key: value for key, value in (file.metadata() or {}).items() if key != KEY}
@@ -66,7 +70,8 @@ def open_tensors(path: str | Path, framework: str = "np") -> Iterator[tuple[safe
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (SafetensorError, OSError, struct.error) as error:
-        raise UserError(f"{path}: not a complete safetensors file ({error}); delete it and run again") from error
+        fault = file_fault(error) or f"not a complete safetensors file ({error}); {remedy}"
+        raise UserError(f"{path}: {fault}") from error
 
 
 def stored(array: np.ndarray) -> Stored:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.sealed_json import read_sealed
 
 
@@ -27,7 +27,8 @@ def read_choice(path: str | Path) -> dict[str, Any]:
         arm, rate = str(choice["arm"]), float(choice["learning_rate"])
         tried = {str(tried): float(loss) for tried, loss in choice["losses"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UserError(f"{path}: no learning rate in it ({error}); delete it and run again") from error
+        fault = file_fault(error) or f"no learning rate in it ({error}); delete it and run again"
+        raise UserError(f"{path}: {fault}") from error
     if arm != path.stem:
         raise UserError(f"{path}: the learning rate of {arm}, not of {path.stem}; delete it and run again")
     if f"{rate:g}" not in tried:

@@ -73,7 +73,7 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
         chapters=[chapter for chapter in shown if chapter],
         more=_others(results, chapters),
         prose=prose_html,
-        specifications=Markup(json.dumps(charts).replace("</", "<\\/")),
+        specifications=Markup(json.dumps(charts, allow_nan=False).replace("</", "<\\/")),
         library=Markup(vl_convert.javascript_bundle() if charts else ""),  # type: ignore[call-arg]  # its stub lacks the default
     )
 

@@ -37,7 +37,8 @@ def _lines(rows: list[Row]) -> Iterator[str]:
 
 def _model(measured: dict[str, Any]) -> list[Row]:
     source, model = measured["source"], measured["model"]
-    at = f" at {source['revision']}, commit {source['commit'][:12]}" if source["commit"] else ""
+    at = f" at {source['revision']}" if source["revision"] else ""
+    at += f", commit {source['commit'][:12]}" if source["commit"] else ""
     bias = "a bias" if model["bias"] else "no bias"
     capped = "" if model["cap"] is None else f"; logits capped, {model['cap']:g} tanh(z / {model['cap']:g})"
     before = "" if model["bos"] is None else f"; id {model['bos']} before each passage"

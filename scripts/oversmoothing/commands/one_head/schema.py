@@ -59,7 +59,7 @@ FILES: dict[str, Any] = {
     "name": _text("As given: a folder, or a name on the hub."),
     "folder": _text("Folder of the files that were read."),
     "revision": _text("On the hub; null for a folder.", optional=True),
-    "commit": _text("On the hub; null for a folder.", optional=True),
+    "commit": _text("On the hub, also of a folder in its cache; null for any other folder.", optional=True),
 }
 SOURCE = _object(
     "Where the model came from.",

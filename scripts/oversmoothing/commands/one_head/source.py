@@ -4,14 +4,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, fetch
+from tokenizers import Tokenizer
+
+from oversmoothing.commands.one_head.studied import load_studied
+from oversmoothing.data.tokens.vocabulary import (
+    BYTES,
+    FAST,
+    Vocabulary,
+    byte_tokenizer,
+    first_difference,
+    load_tokenizer,
+    vocabulary_of,
+)
+from oversmoothing.hub.cache import snapshot_of
+from oversmoothing.hub.client import CACHE_NEEDS, MODEL_FILES, MODEL_NEEDS, cached, fetch
 from oversmoothing.hub.listing import Repository, UnreachableError
 from oversmoothing.hub.manifest import asset_folder, read_asset
-from oversmoothing.hub.names import as_folder, asset_name
+from oversmoothing.hub.names import as_folder, asset_name, is_studied
 from oversmoothing.jobs import UserError
+from oversmoothing.models.device import Compute
 from oversmoothing.models.pretrained.folder import check_folder
-from oversmoothing.models.truths.load import Described, check_token_lm
+from oversmoothing.models.truths.load import AUTO, Described, check_token_lm, load_token_lm
+from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.store.sealed_json import write_sealed
 
 MAIN = "main"
@@ -19,7 +33,7 @@ REMEDY = "run again with network access"
 
 
 class Source(NamedTuple):
-    """A model's folder; for one of the hub also its revision and commit."""
+    """A model's folder; for one of the hub also its revision and commit, for a snapshot of its cache the commit."""
 
     folder: Path
     revision: str | None
@@ -27,19 +41,25 @@ class Source(NamedTuple):
 
 
 def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
-    """Return where a model's files are: a folder, or in `assets`, where those of the hub are fetched to once."""
+    """Return where a model's files are: a folder, the hub's own cache, or `assets`, where others are fetched once."""
     folder = as_folder(name)
     if folder is not None:
         if revision is not None:
             raise UserError(f"--revision {revision}: {name} is a folder, and only models on the hub have revisions")
-        check_folder(folder)
-        return Source(folder, None, None)
+        if not is_studied(folder):
+            check_folder(folder)
+        snapshot = snapshot_of(folder)
+        return Source(folder, None, snapshot and snapshot.commit)
     revision = revision or MAIN
     manifest = Path(assets) / f"{asset_name(name, revision)}.json"
     if not manifest.is_file():
+        repository = Repository(name, revision)
+        if (cache := cached(repository, CACHE_NEEDS)) is not None:
+            check_folder(cache)
+            return Source(cache, revision, cache.name)
         missing = f"{name}: no such folder (searched from {Path.cwd()})"
         try:
-            fetched = fetch(Repository(name, revision), MODEL_FILES, manifest.with_suffix(""), MODEL_NEEDS)
+            fetched = fetch(repository, MODEL_FILES, manifest.with_suffix(""), MODEL_NEEDS)
         except UnreachableError as error:
             why = f"the hub cannot be reached ({error.__cause__}); name a folder, or {REMEDY}"
             raise UserError(f"{missing}, and {why}") from error
@@ -49,11 +69,31 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
     return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
 
 
+def tokenizer_of(folder: Path) -> tuple[Tokenizer, Vocabulary]:
+    """Return a model's tokenizer and vocabulary; those of a model of a study are bytes."""
+    tokenizer = byte_tokenizer() if is_studied(folder) else load_tokenizer(folder / FAST)
+    return tokenizer, vocabulary_of(tokenizer, folder / FAST)
+
+
 def described(folders: Mapping[str, Path], tokens_of: str) -> dict[str, Described]:
     """What the files of each model say, by what the user wrote, after all checks that need no weights.
 
     A `UserError` is raised if a tokenizer is not that of the model `tokens_of`, or a head cannot be measured.
     """
-    path = folders[tokens_of] / FAST
-    vocabulary = vocabulary_of(load_tokenizer(path), path)
-    return {name: check_token_lm(folder, name, vocabulary) for name, folder in folders.items()}
+    vocabulary = tokenizer_of(folders[tokens_of])[1]
+    return {name: _described(folder, name, vocabulary) for name, folder in folders.items()}
+
+
+def load(folder: Path, name: str, vocabulary: Vocabulary, compute: Compute) -> TokenModel:
+    """Load a model from a folder of `find_model`; errors as of `described`, and what its weights show."""
+    if is_studied(folder):
+        return load_studied(folder, name, compute.device)
+    return load_token_lm(folder, name, vocabulary, AUTO, *compute)
+
+
+def _described(folder: Path, name: str, vocabulary: Vocabulary) -> Described:
+    if not is_studied(folder):
+        return check_token_lm(folder, name, vocabulary)
+    if difference := first_difference(vocabulary, BYTES):
+        raise UserError(f"{name}: it reads bytes, and the other model does not: {difference}")
+    return Described(load_studied(folder, name).config.block, None)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tokenizers import Tokenizer, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
@@ -74,6 +74,14 @@ class Vocabulary:
 
 
 BYTES = Vocabulary(np.arange(256, dtype=np.int32), [bytes([value]) for value in range(256)])
+
+
+def byte_tokenizer() -> Tokenizer:
+    """Return the tokenizer whose ids are the bytes of a text; its vocabulary is `BYTES`."""
+    tokenizer = Tokenizer(models.BPE({character: byte[0] for character, byte in _byte_level().items()}, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
 
 
 def read_vocabulary(path: str | Path | None) -> Vocabulary:

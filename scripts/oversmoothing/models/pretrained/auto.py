@@ -24,7 +24,15 @@ from transformers import (
 from transformers.utils.logging import disable_progress_bar
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.pretrained.folder import CONFIG, ModelFolder, check_folder, further_layers, with_whole_sizes
+from oversmoothing.models.pretrained.folder import (
+    CONFIG,
+    ModelFolder,
+    check_finite,
+    check_floats,
+    check_folder,
+    further_layers,
+    with_whole_sizes,
+)
 
 OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
 BUFFERS = 1 << 28  # limit on the elements of tensors that are not in the files, such as masks
@@ -71,6 +79,7 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: to
         )
         model, report = loaded
         _check_report(files, model, report)
+        check_finite(files.path, model.named_parameters())
         rows = len(model.get_output_embeddings().weight)
         with torch.inference_mode():
             shape = model.eval()(input_ids=torch.arange(2)[None], use_cache=False).logits.shape
@@ -155,6 +164,7 @@ def _described(folder: str | Path) -> tuple[ModelFolder, Any, Any]:
     files = check_folder(folder)
     config = _config_of(files)
     model = _without_weights(files, config)
+    check_floats(files, [name for name, _ in model.named_parameters()])
     if model.get_output_embeddings() is None:
         raise UserError("it has no head that maps a hidden state to logits")
     context = context_of(model)

@@ -1,13 +1,13 @@
 """Check of the folder of an external model before anything else reads it.
 
 transformers trusts such a folder: an index may name a pickle file or a path outside the folder, and a config may ask
-for a million layers. Here only JSON and safetensors files inside the folder are read, and the config is compared with
-the headers of the weights.
+for a million layers. Here only JSON and safetensors files inside the folder are read, or in that of its repository in
+the hub's cache, and the config is compared with the headers of the weights.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -16,9 +16,12 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from oversmoothing.jobs import UserError
+from oversmoothing.hub.cache import INDEX, again, check_links
+from oversmoothing.hub.formats import instead_of_safetensors
+from oversmoothing.jobs import UserError, file_fault
+from oversmoothing.store.tensors import FLOATS
 
-CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+CONFIG, SINGLE = "config.json", "model.safetensors"
 # Other JSON objects that transformers reads if they exist.
 JSON = ["generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
 JSON += ["added_tokens.json", "vocab.json"]
@@ -27,6 +30,8 @@ ELSEWHERE = {CONFIG: "transformers_weights", "tokenizer_config.json": "fast_toke
 KERNELS = re.compile(r"_?(attn|experts)_implementation(_internal)?")
 BUILT_IN = (None, "eager", "sdpa", "flex_attention", "grouped_mm", "batched_mm")  # others may be fetched from the hub
 ADAPTER = "adapter_config.json"
+WRAPPERS = {"._orig_mod.": "torch.compile", ".module.": "DistributedDataParallel"}
+WRAPPERS |= {"._fsdp_wrapped_module.": "FullyShardedDataParallel"}
 
 PLAIN = re.compile(r"[^/\\.][^/\\]*\.safetensors")
 LAYERS = re.compile(r"(n|num)(_hidden|_decoder)?_layers?")
@@ -41,12 +46,13 @@ QUANTISED = ("quantization_config", "compression_config", "quantization")
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """Content of a checked folder: ``config.json``, and the file and shape of each tensor."""
+    """Content of a checked folder: ``config.json``, and the file, shape and type of each tensor."""
 
     path: Path
     config: dict[str, Any]
     files: dict[str, Path]
     shapes: dict[str, tuple[int, ...]]
+    dtypes: dict[str, str]  # such as "F32"
 
     @property
     def weights(self) -> int:
@@ -60,9 +66,7 @@ def check_folder(folder: str | Path) -> ModelFolder:
     Pickled weights and code are ignored. A `UserError` names the file and the key.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise UserError(f"{folder}: no such folder (searched from {Path.cwd()})")
-    _check_links(folder)
+    check_links(folder)
     if (folder / ADAPTER).exists():
         raise UserError(f"{folder / ADAPTER}: an adapter of another model; merge the two and save the whole model")
     read = {name: read_json(folder / name) for name in JSON if (folder / name).exists()}
@@ -72,9 +76,36 @@ def check_folder(folder: str | Path) -> ModelFolder:
             raise UserError(f"{folder / name}: {key} names other files, which are not read; delete the key")
     _check_not_quantised(folder / CONFIG, read[CONFIG])
     files = _tensor_files(folder)
-    shapes = _shapes(files)
+    _check_names(folder, files)
+    headers = _headers(files)
+    shapes = {name: shape for name, (shape, _) in headers.items()}
     _check_sizes(folder / CONFIG, read[CONFIG], shapes)
-    return ModelFolder(folder, read[CONFIG], files, shapes)
+    return ModelFolder(folder, read[CONFIG], files, shapes, {name: dtype for name, (_, dtype) in headers.items()})
+
+
+def check_floats(content: ModelFolder, parameters: Collection[str]) -> None:
+    """Raise a `UserError` if a tensor is one of a model's parameters, by name, and holds no floating-point numbers.
+
+    Others, such as masks and positions, may hold what they like. A name may lack or add what stands before it.
+    """
+    for name, dtype in content.dtypes.items():
+        if dtype not in FLOATS and any(name.endswith(known) or known.endswith(name) for known in parameters):
+            raise UserError(
+                f"{content.files[name]}: its tensor {name} holds {dtype}, no floating-point numbers; save the model in "
+                "float32 or bf16, dequantised"
+            )
+
+
+def check_finite(folder: Path, tensors: Iterable[tuple[str, Tensor]]) -> None:
+    """Raise a `UserError` if a tensor, by name, holds NaN or infinity; minus infinity in a bias rules out its row."""
+    for name, tensor in tensors:
+        odd = ~tensor.isfinite()
+        if name.endswith("bias"):
+            odd &= tensor != -float("inf")
+        if odd.any():
+            raise UserError(
+                f"{folder}: its tensor {name} holds NaN or infinity; the weights are damaged, fetch them again"
+            )
 
 
 def with_whole_sizes(config: Any, size: bool = False) -> Any:
@@ -97,9 +128,11 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
+        raise UserError(f"{path}: no such file; {again(path.parent)}") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not a JSON object ({_line(error)}); fetch it again") from error
+        raise UserError(
+            f"{path}: {file_fault(error) or f'not a JSON object ({_line(error)}); fetch it again'}"
+        ) from error
     if not isinstance(value, dict):
         raise UserError(f"{path}: not a JSON object but {type(value).__name__}; fetch it again")
     return value
@@ -119,17 +152,12 @@ def read_tensors(files: Mapping[str, Path], rows: Mapping[str, int] | None = Non
                     raise UserError(f"{path}: {name} cannot be read ({error}); fetch the file again") from error
 
 
-def _check_links(folder: Path) -> None:
-    """Raise if a link leads out of the folder."""
-    inside = folder.resolve()
-    for path in sorted(folder.iterdir()):
-        if path.is_symlink() and not path.resolve().is_relative_to(inside):
-            raise UserError(f"{path}: a link that leads out of the folder; copy the folder with `cp -rL` and name that")
-
-
 def _tensor_files(folder: Path) -> dict[str, Path]:
     """File of each tensor; a single weights file takes precedence over the index, as in transformers."""
     if (folder / SINGLE).exists() or not (folder / INDEX).exists():
+        if not (folder / SINGLE).exists():
+            instead = instead_of_safetensors(path.name for path in folder.iterdir()) or f"; {again(folder)}"
+            raise UserError(f"{folder}: it has no {SINGLE}{instead}")
         with _opened(folder / SINGLE) as file:
             return dict.fromkeys(file.keys(), folder / SINGLE)
     path = folder / INDEX
@@ -146,17 +174,28 @@ def _tensor_files(folder: Path) -> dict[str, Path]:
     return {tensor: folder / file for tensor, file in named.items()}
 
 
-def _shapes(files: Mapping[str, Path]) -> dict[str, tuple[int, ...]]:
-    """Shape of each tensor, from the header of its file."""
-    shapes = {}
+def _check_names(folder: Path, names: Collection[str]) -> None:
+    """Raise if the names of the tensors are those of a model inside a wrapper."""
+    for part, by in WRAPPERS.items():
+        if any(part in f".{name}" for name in names):
+            raise UserError(
+                f"{folder}: {part.strip('.')!r} stands in the names of its tensors, as {by} puts it there; save the "
+                "model inside with `save_pretrained`, and name that folder"
+            )
+
+
+def _headers(files: Mapping[str, Path]) -> dict[str, tuple[tuple[int, ...], str]]:
+    """Shape and type of each tensor, from the header of its file."""
+    headers: dict[str, tuple[tuple[int, ...], str]] = {}
     for path in sorted(set(files.values())):
         with _opened(path) as file:
             there = set(file.keys())
             for name in (name for name, other in files.items() if other == path):
                 if name not in there:
                     raise UserError(f"{path}: it has no tensor {name}, which the index places there")
-                shapes[name] = tuple(file.get_slice(name).get_shape())
-    return shapes
+                header = file.get_slice(name)
+                headers[name] = tuple(header.get_shape()), str(header.get_dtype())
+    return headers
 
 
 def _check_sizes(path: Path, config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -212,9 +251,10 @@ def _opened(path: Path) -> Any:
     try:
         return safe_open(path, "pt")
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
+        raise UserError(f"{path}: no such file; {again(path.parent)}") from None
     except (SafetensorError, OSError) as error:
-        raise UserError(f"{path}: not a complete safetensors file ({error}); fetch it again") from error
+        fault = file_fault(error) or f"not a complete safetensors file ({error}); fetch it again"
+        raise UserError(f"{path}: {fault}") from error
 
 
 def _line(error: BaseException) -> str:

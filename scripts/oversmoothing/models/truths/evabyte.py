@@ -16,7 +16,14 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import one_line_errors
-from oversmoothing.models.pretrained.folder import CONFIG, ModelFolder, check_folder, read_tensors
+from oversmoothing.models.pretrained.folder import (
+    CONFIG,
+    ModelFolder,
+    check_finite,
+    check_floats,
+    check_folder,
+    read_tensors,
+)
 from oversmoothing.models.truths.token_model import TokenModel, byte_table
 
 BYTE_OFFSET = 64
@@ -50,11 +57,13 @@ def load_evabyte(
         )
         trunk = LlamaModel(llama)
     files = _tensors(content, trunk)
+    check_floats(content, files)
     offset = float(bool(config["norm_add_unit_offset"]))
     dtype = torch.bfloat16 if precision == "bf16" else torch.float32
     head = None
     read = read_tensors(files, rows={HEAD: config["vocab_size"]})
     for key, tensor in tqdm(read, desc=f"{name}: loading", total=len(files), unit="tensor", disable=None):
+        check_finite(content.path, [(key, tensor)])
         is_matrix = tensor.dim() == 2 and key not in (HEAD, EMBEDDING)
         tensor = tensor.to(device, dtype if is_matrix else torch.float32)
         if key == HEAD:
