@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
         folders = {options.model: source.folder} | ({options.truth: truth.folder} if truth else {})
         block = min(files.context for files in described(folders, options.model).values())
-        tokens = None if text is None else encode(tokenizer, vocabulary, text)
+        tokens = None if text is None else encode(tokenizer, vocabulary, text, options.text)
         chosen = [] if tokens is None else passages(tokens, block, options.positions, options.text)
         p = None
         if truth:

@@ -115,7 +115,7 @@ def load(
     vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
     truth = load_token_lm(source.folder, options.truth, vocabulary, AUTO, *compute)
     files = {"name": options.truth} | source._asdict() | {"folder": str(source.folder)}
-    return truth, encode(tokenizer, vocabulary, text), files
+    return truth, encode(tokenizer, vocabulary, text, options.text), files
 
 
 def report(measured: dict[str, Any]) -> str:
