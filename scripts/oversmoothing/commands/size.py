@@ -108,13 +108,16 @@ def load(
             raise UserError(
                 f"--truth {options.truth}: it reads tokens of its study, and only models over bytes do here"
             )
+        if options.bos != AUTO:
+            raise UserError(f"--bos {options.bos}: a model over bytes of a study puts no id before a passage")
         tokens = np.frombuffer(text.encode(), np.uint8).astype(np.int64)
-        return model, tokens, {"name": options.truth, "folder": options.truth, "revision": None, "commit": None}
+        files = dict.fromkeys(("name", "folder"), options.truth) | dict.fromkeys(("revision", "commit", "bos"))
+        return model, tokens, files
     source = find_model(options.truth, options.revision, options.assets)
     tokenizer = load_tokenizer(source.folder / FAST)
     vocabulary = vocabulary_of(tokenizer, source.folder / FAST)
-    truth = load_token_lm(source.folder, options.truth, vocabulary, AUTO, *compute)
-    files = {"name": options.truth} | source._asdict() | {"folder": str(source.folder)}
+    truth = load_token_lm(source.folder, options.truth, vocabulary, options.bos, *compute)
+    files = {"name": options.truth} | source._asdict() | {"folder": str(source.folder), "bos": truth.bos}
     return truth, encode(tokenizer, vocabulary, text, options.text), files
 
 

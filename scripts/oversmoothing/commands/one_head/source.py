@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, fetch
 from oversmoothing.hub.listing import Repository, UnreachableError
@@ -11,7 +12,7 @@ from oversmoothing.hub.manifest import asset_folder, read_asset
 from oversmoothing.hub.names import as_folder, asset_name
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.folder import check_folder
-from oversmoothing.models.truths.load import Described, check_token_lm
+from oversmoothing.models.truths.load import AUTO, Described, check_token_lm
 from oversmoothing.store.sealed_json import write_sealed
 
 MAIN = "main"
@@ -49,11 +50,15 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
     return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
 
 
-def described(folders: Mapping[str, Path], tokens_of: str) -> dict[str, Described]:
+def described(folders: Mapping[str, Path], tokens_of: str, bos: int | str | None = AUTO) -> dict[str, Described]:
     """What the files of each model say, by what the user wrote, after all checks that need no weights.
 
     A `UserError` is raised if a tokenizer is not that of the model `tokens_of`, or a head cannot be measured.
     """
     path = folders[tokens_of] / FAST
-    vocabulary = vocabulary_of(load_tokenizer(path), path)
-    return {name: check_token_lm(folder, name, vocabulary) for name, folder in folders.items()}
+    tokenizer = load_tokenizer(path)
+    vocabulary = vocabulary_of(tokenizer, path)
+    files = {name: check_token_lm(folder, name, vocabulary, bos) for name, folder in folders.items()}
+    for name, folder in folders.items():
+        check_alike(tokenizer, folder, name)
+    return files
