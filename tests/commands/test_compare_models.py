@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from hub_models import write_neox, write_token_model
+from tokenizers import Tokenizer, normalizers
 
 from oversmoothing.commands import compare_models, two_models
 from oversmoothing.commands.compare_models import report
@@ -40,12 +41,21 @@ def test_another_tokenizer_is_refused_before_anything_runs(not_begun, tmp_path):
     write_neox(tmp_path / "other")
     line = not_begun("other")
     assert f"Error: {tmp_path / 'other'}: its tokenizer is not the study's: of token 0, id 2 is b'!' in one" in line
+    write_token_model(tmp_path / "small", "gpt2")
+    own = Tokenizer.from_file(str(tmp_path / "small/tokenizer.json"))
+    own.normalizer = normalizers.Lowercase()
+    own.save(str(tmp_path / "small/tokenizer.json"))
+    assert "small: its tokenizer is not the study's: its tokens are the same, but at \"The water's" in not_begun(
+        "small"
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "rows", "options", "message"),
     [
         ("gpt2", {"rows": 290}, (), "the largest id of its tokens is 300, but its head has only 290 rows"),
+        ("gpt2", {}, ("--bos", "301"), "model: bos 301 is none of its 301 ids"),
+        ("gpt2", {}, ("--bos", "0", "--prompt", "40", "--scored", "24"), "it reads at most 63 tokens"),
         (
             *("gpt2", {}, ("--prompt", "41", "--scored", "24")),
             "model: it reads at most 64 tokens, and --prompt and --scored are 65; lower them",
@@ -159,6 +169,13 @@ def test_the_options_are_in_the_config(tmp_path):
     asked = config("--temperature", "0.7", "--top-p", "0.95", "--forced", "3")
     assert asked["decodings"][-2:] == [{"name": "top-p", "p": 0.95}, {"name": "temperature", "temperature": 0.7}]
     assert asked["metrics"]["forced"] == {"per_window": 3}
+    for bos, id in (("7", 7), ("none", None)):
+        asked = config("--bos", bos)
+        assert asked["family"][0]["bos"] == asked["truths"][0]["bos"] == id
+    for entry in config("--bos", "auto")["family"] + config()["truths"]:
+        assert "bos" not in entry
+    with pytest.raises(SystemExit):
+        config("--bos", "x")
 
 
 NOISY = """

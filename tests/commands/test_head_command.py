@@ -168,12 +168,28 @@ def test_it_says_what_it_does(llama, monkeypatch, capsys):
     assert {"losses and gradients on the text", "TBAT at 2 positions"} < {step for _, step in shown}
 
 
-def test_the_id_before_texts_stands_before_each_passage(llama):
+def test_the_id_before_texts_stands_before_each_passage(llama, capsys, caplog):
+    """Of the tokenizer, unless another is asked for; what another file says of it is told."""
     (llama / "own.txt").write_text(TEXT)
+    arguments = ["--text", str(llama / "own.txt"), "--positions", "10", "--tbat-positions", "0", "--no-unargmaxable"]
+    without = head(llama, *arguments)
+    assert "; no id before each passage" in capsys.readouterr().out
+    asked = head(llama, *arguments, "--bos", "0")["text"]
+    assert not caplog.text
+    path = llama / "tokenizer_config.json"
+    says = {"bos_token": {"content": "<s>"}, "add_bos_token": True}
+    path.write_text(json.dumps(json.loads(path.read_text()) | says))
+    assert head(llama, *arguments) == without
+    assert "`add_bos_token: true`, but tokenizer.json puts no id before a text, and that is what is used" in caplog.text
+    assert caplog.text.count("or --bos 0, would change it") == 1
     write_bpe(llama, begins=True)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"add_bos_token": False}))
     tokens, vocabulary = tokenized(llama)
-    arguments = ["--positions", "10", "--tbat-positions", "0", "--no-unargmaxable"]
-    found = head(llama, "--text", str(llama / "own.txt"), *arguments)
+    found = head(llama, *arguments)
+    assert "but tokenizer.json puts the id 0 before a text, and that is what is used; `bos`" in caplog.text
+    assert "; id 0 before each passage" in capsys.readouterr().out
+    assert found["text"] == asked
+    assert head(llama, *arguments, "--bos", "none")["text"] == without["text"] != asked
     assert found["model"]["bos"] == 0
     assert found["tbat"] is None
     reference = AutoModelForCausalLM.from_pretrained(llama, dtype=torch.float32)
@@ -183,6 +199,20 @@ def test_the_id_before_texts_stands_before_each_passage(llama):
     places = (np.arange(10) + 0.5) * (len(tokens) - 1) // 10
     nats = -logits.log_softmax(-1)[places, tokens[1:][places.astype(int)]]
     assert found["text"]["loss_per_token"] == pytest.approx(nats.mean().item(), rel=1e-4)
+
+
+def test_a_byte_that_the_tokenizer_would_drop_is_counted_or_refused(llama, refused):
+    """Nats per byte were divided by the bytes that were left of a text."""
+    text, path, file = TEXT.replace(" ", "\r\n"), llama / "tokenizer.json", llama / "own.txt"
+    file.write_bytes(text.encode())
+    tokens, vocabulary = tokenized(llama, text)
+    given = ["--text", str(file), "--positions", str(len(tokens) - 1), "--tbat-positions", "0", "--no-unargmaxable"]
+    found = head(llama, *given)["text"]
+    assert found["bytes"] == len(text.encode()) - len(vocabulary.texts[tokens[0]])
+    assert found["loss_per_byte"] * found["bytes"] == pytest.approx(found["loss_per_token"] * found["positions"])
+    path.write_text(path.read_text().replace('"\u010d"', '"zz"'))  # the name of 0x0D
+    assert f"{file}: the tokenizer has no token for byte 3, 0x0D, which would vanish" in refused("head", llama, *given)
+    assert "for byte 3, 0x0D" in refused("size", "--truth", llama, "--text", file)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a head forces of its distance from a truth, on a text: against SciPy's minimum of the logits of transformers."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hub_models import write_neox, write_token_model
 from jsonschema import Draft202012Validator
 from scipy.optimize import minimize
 from scipy.special import log_softmax, logsumexp, rel_entr
+from tokenizers import Tokenizer, normalizers
 from transformers import AutoModelForCausalLM
 
 from oversmoothing.commands import head as command
@@ -138,15 +140,24 @@ def test_a_shorter_context_of_the_truth_is_respected(tmp_path, truth, text):
 
 def test_mistakes_are_found_before_weights_are_read(tmp_path, truth, text, monkeypatch, refused):
     monkeypatch.setattr(command, "load", lambda *others: pytest.fail("it read weights"))
-    other, few = (tmp_path / name for name in ("other", "few"))
+    other, few, small, short = (tmp_path / name for name in ("other", "few", "small", "short"))
     write_neox(other)
     write_token_model(few, "gpt2", rows=290)
+    own = Tokenizer.from_file(str(truth / "tokenizer.json"))
+    for folder, own.normalizer in ((small, normalizers.Lowercase()), (short, normalizers.Replace("people", "folk"))):
+        shutil.copytree(truth, folder)
+        own.save(str(folder / "tokenizer.json"))
     for message, model, beside in (
         (f"{other}: its tokenizer is not", truth, other),
         ("has only 290 rows", truth, few),
         ("none: no such folder", truth, tmp_path / "none"),
+        (f"{small}: its tokenizer is not the study's: its tokens are the same, but at \"The water's", truth, small),
         ("own.txt: it has 35 tokens, of which 34 can be predicted", truth, truth),
     ):
         assert message in refused("head", model, "--truth", beside, "--text", text)
+    line = refused("head", truth, "--truth", short, "--text", text, "--positions", 9)  # which the probe does not show
+    assert (
+        f"{short}: its tokenizer is not the study's: its tokens are the same, but at ' people of the t' it has" in line
+    )
     message = f"--truth {truth}: both models are run on a text; name one with --text"
     assert message in refused("head", truth, "--truth", truth)

@@ -175,6 +175,8 @@ def test_mistakes_are_one_line(llama, studied, tmp_path, refused, capsys):
         ("GiB, and --memory is 0.0001", llama, book, "--positions", 100, "--memory", 1e-4),
         ("at least 2 tokens", llama, tmp_path / "short.txt"),
         ("one passage alone cannot be divided", llama, tmp_path / "one.txt", "--positions", 4),
+        ("--bos 3: a model over bytes of a study puts no id", studied, book, "--bos", 3),
+        ("bos 400 is none of its 301 ids", llama, book, "--bos", 400),
         ("only models over bytes", tmp_path / "tokens", studied / "book.txt"),
     ):
         assert message in refused("size", "--truth", truth, "--text", text, *options)

@@ -8,7 +8,7 @@ samples/{model}/{decoding}.parquet.
 
 rule hub_logits:
     input:
-        vocabulary=VOCABULARY,
+        **TOKENS,
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
@@ -31,7 +31,7 @@ rule hub_logits:
 
 rule hub_sample:
     input:
-        vocabulary=VOCABULARY,
+        **TOKENS,
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
@@ -68,7 +68,7 @@ use rule hub_sample as hub_sample_extra with:
 
 use rule hub_sample as hub_sample_svd with:
     input:
-        vocabulary=VOCABULARY,
+        **TOKENS,
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[MODELS[wildcards.model].source].hub),
     output:

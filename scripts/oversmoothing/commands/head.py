@@ -16,6 +16,7 @@ from oversmoothing.commands.one_head.schema import SCHEMA
 from oversmoothing.commands.one_head.source import Source, described, find_model, load, tokenizer_of
 from oversmoothing.commands.one_head.text import passages, read_text
 from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
+from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.spaced_positions import positions_of
@@ -74,18 +75,20 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         begin("the model's tokens and weights")
         tokenizer, vocabulary = tokenizer_of(source.folder)
         folders = {options.model: source.folder} | ({options.truth: truth.folder} if truth else {})
-        block = min(files.context for files in described(folders, options.model).values())
-        tokens = None if text is None else encode(tokenizer, vocabulary, text)
+        block = min(files.context for files in described(folders, options.model, options.bos).values())
+        tokens = None if text is None else encode(tokenizer, vocabulary, text, options.text)
         chosen = [] if tokens is None else passages(tokens, block, options.positions, options.text)
         p = None
         if truth:
+            texts = (vocabulary.decode(passage.tokens.tolist()).decode(errors="ignore") for passage in chosen)
+            check_alike(tokenizer, truth.folder, options.truth, texts)
             begin(f"{options.truth} on the text")
-            other = load(truth.folder, options.truth, vocabulary, compute)
+            other = load(truth.folder, options.truth, vocabulary, options.bos, compute)
             at = positions_of(options.positions, options.forced_positions)
             p = distributions_at(other, chosen, at, compute.precision)
             del other
             begin("the model's weights")
-        model = load(source.folder, options.model, vocabulary, compute)
+        model = load(source.folder, options.model, vocabulary, options.bos, compute)
         bat, unargmaxable = (options.tbat_positions, options.delta, options.mass_tolerance), not options.no_unargmaxable
         choices = Choices(*bat, unargmaxable, compute.precision)
         measured = measure_model(model, vocabulary, chosen, choices, begin, p)

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from oversmoothing.commands.bos import add_bos
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute, setup
 from oversmoothing.store.atomic import write_json
@@ -21,6 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the trunk (default: %(default)s)"
     )
+    add_bos(parser)
     parser.add_argument("--json", metavar="FILE", help="also write everything as JSON")
 
 

@@ -97,9 +97,9 @@ def load(options: argparse.Namespace, text: str, compute: Compute) -> tuple[Toke
     """Return the truth, the text's tokens and what is known of the truth's files."""
     source = find_model(options.truth, options.revision, options.assets)
     tokenizer, vocabulary = tokenizer_of(source.folder)
-    truth = load_model(source.folder, options.truth, vocabulary, compute)
-    files = {"name": options.truth} | source._asdict() | {"folder": str(source.folder)}
-    return truth, encode(tokenizer, vocabulary, text), files
+    truth = load_model(source.folder, options.truth, vocabulary, options.bos, compute)
+    files = {"name": options.truth} | source._asdict() | {"folder": str(source.folder), "bos": truth.bos}
+    return truth, encode(tokenizer, vocabulary, text, options.text), files
 
 
 def report(measured: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from oversmoothing.commands.bos import AUTO, add_bos
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import SNAKEFILE
 from oversmoothing.hub.manifest import listed_folder
@@ -42,6 +43,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     number("--scored", default=64, help="scored tokens of each (default: 64)")
     command.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     command.add_argument("--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the models")
+    add_bos(command)
     number("--cores", default=2)
     command.add_argument("--results", type=Path, metavar="FOLDER", help="default: results/MODEL-beside-TRUTH")
 
@@ -69,7 +71,7 @@ def run(
     cap, fetched = None, all(map(as_folder, both))
     if fetched:
         folders = {path: find_folder(path) for path in both}
-        cap = check_models(folders, asked.truth, asked.prompt + asked.scored)[asked.model]
+        cap = check_models(folders, asked.truth, asked.prompt + asked.scored, asked.bos)[asked.model]
     results = asked.results or Path("results") / f"{model}-beside-{truth}"
     path = results / "config.yaml"
     results.mkdir(parents=True, exist_ok=True)
@@ -80,7 +82,7 @@ def run(
         return code, None
     if not fetched:
         folders = {path: find_folder(path) for path in both}
-        cap = check_models(folders, asked.truth, asked.prompt + asked.scored)[asked.model]
+        cap = check_models(folders, asked.truth, asked.prompt + asked.scored, asked.bos)[asked.model]
         config = _write(path, config, cap, of_linear)
     if code := relay([*common, "host", "progress"]):
         return code, None
@@ -121,14 +123,16 @@ def refuse_studied(path: str) -> None:
         )
 
 
-def check_models(folders: Mapping[str, Path], truth: str, length: int) -> dict[str, float | None]:
+def check_models(
+    folders: Mapping[str, Path], truth: str, length: int, bos: int | str | None = AUTO
+) -> dict[str, float | None]:
     """Check that models, by what the user wrote, can be compared on passages of `length` tokens of the truth's.
 
     Returned is the cap of the logits of each, None for one that has none.
     """
     from oversmoothing.commands.one_head.source import described  # with PyTorch, which takes seconds
 
-    files = described(folders, truth)
+    files = described(folders, truth, bos)
     for name, of_model in files.items():
         if of_model.context < length:
             raise UserError(
@@ -141,6 +145,7 @@ def check_models(folders: Mapping[str, Path], truth: str, length: int) -> dict[s
 def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> dict[str, Any]:
     """Config of the comparison, to be laid over the default; a command adds to it."""
     fixed = yaml.safe_load(FIXED.read_text(encoding="utf-8"))
+    bos = {} if asked.bos == AUTO else {"bos": asked.bos}
     return {
         **fixed,
         "results": str(results),
@@ -150,7 +155,7 @@ def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> di
         "tokens": {"tokenizer": asked.truth},
         "windows": {"count": asked.windows, "prompt": asked.prompt, "scored": asked.scored},
         "inference": {"precision": asked.precision},
-        "family": [{"name": name, "hub": asked.model}],
-        "truths": [{"name": truth, "hub": asked.truth}],
+        "family": [{"name": name, "hub": asked.model, **bos}],
+        "truths": [{"name": truth, "hub": asked.truth, **bos}],
         "samples": {"show": list(range(min(3, asked.windows)))},
     }

@@ -100,6 +100,12 @@ def window_tokens(windows: pa.Table) -> tuple[list[np.ndarray], list[np.ndarray]
     return prompts, scored
 
 
+def read_texts(path: str | Path) -> list[str]:
+    """Read the text of each window of a file, without a character that is cut at its end."""
+    parts = (read_windows(path)[name].to_pylist() for name in ("prompt", "scored"))
+    return [(prompt + scored).decode("utf-8", errors="ignore") for prompt, scored in zip(*parts, strict=True)]
+
+
 def _passages(data: np.ndarray, prompt: int, length: int) -> Cut:
     """Cut passages of `length` bytes."""
 

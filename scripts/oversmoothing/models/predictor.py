@@ -84,15 +84,17 @@ def load_predictor(job: Any, compute: Compute) -> Predictor:
     """Model of a job, from ``input.weights`` or, for a truth, from the files listed in ``input.manifest``.
 
     The adapters of truths are imported by name, so that a change to one of them, or to the version of transformers,
-    recomputes the truths alone. A truth's rule also has ``input.vocabulary``, over bytes no file.
+    recomputes the truths alone. A truth's rule also has ``input.vocabulary`` and ``input.tokenizer``, over bytes no
+    files.
     """
     if "layout" not in job.params.settings:
         return load_model(job.input.weights, compute.device, getattr(job.params, "shape", None))
     truths = import_by_name("oversmoothing.models.truths.load")
-    vocabulary = None
+    of_tokens = {}
     if job.input.vocabulary:
         vocabulary = import_by_name("oversmoothing.data.tokens.vocabulary").read_vocabulary(job.input.vocabulary)
+        of_tokens = {"vocabulary": vocabulary, "tokenizer": job.input.tokenizer, "windows": job.input.windows}
     model: Predictor = truths.load_truth(
-        job.input.manifest, job.wildcards.model, job.params.settings, *compute, vocabulary=vocabulary
+        job.input.manifest, job.wildcards.model, job.params.settings, *compute, **of_tokens
     )
     return model

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import torch
 from small_tokenizers import byte_tokens
+from tokenizers import normalizers
 from transformers import AutoConfig, AutoModelForCausalLM
 
 import draw_windows as windows_script
@@ -21,6 +22,7 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, take_stock
+from oversmoothing.jobs import UserError
 from oversmoothing.models.logit_files import (
     head_file,
     logit_groups,
@@ -247,14 +249,18 @@ def from_hub(texts):
     model.save_pretrained(texts / "hub")
     byte_tokens().save(str(texts / "hub/tokenizer.json"))
     (texts / "hub.json").write_text(json.dumps(take_stock(texts / "hub", MODEL_FILES)))
-    layouts = {"bytes": {"layout": "causal_lm", "byte_offset": 0}, "tokens": {"layout": "tokens"}}
-    for path, layout in layouts.items():
-        inputs = {"windows": texts / f"{path}.windows.parquet", "manifest": texts / "hub.json"}
-        inputs["vocabulary"] = [] if path == "bytes" else texts / "vocabulary.parquet"
-        outputs = {"logits": texts / path / "hub.parquet", "hidden": texts / path / "hub.hidden.parquet"}
-        params = {"settings": {**settings(path), **layout, "bos": 256}}
-        logits_script.main(job(inputs, outputs, "hub", **params))
+    for path in PATHS:
+        logits_of_hub(texts, path)
     return texts
+
+
+def logits_of_hub(texts, path):
+    layout = {"bytes": {"layout": "causal_lm", "byte_offset": 0}, "tokens": {"layout": "tokens"}}[path]
+    inputs = {"windows": texts / f"{path}.windows.parquet", "manifest": texts / "hub.json"}
+    for name, file in (("vocabulary", "vocabulary.parquet"), ("tokenizer", "tokenizer.json")):
+        inputs[name] = [] if path == "bytes" else texts / file
+    outputs = {"logits": texts / path / "hub.parquet", "hidden": texts / path / "hub.hidden.parquet"}
+    logits_script.main(job(inputs, outputs, "hub", settings={**settings(path), **layout, "bos": 256}))
 
 
 def test_a_model_from_the_hub_is_the_same_as_one_over_bytes(from_hub):
@@ -266,3 +272,11 @@ def test_a_model_from_the_hub_is_the_same_as_one_over_bytes(from_hub):
         np.testing.assert_allclose(its_mass, mass, rtol=1e-5)
         assert mass.min() > 1e-4  # of the special id and of seven rows that pad the head
         assert own.shape[1] == rebuilt.shape[1] == 256
+
+
+def test_a_model_from_the_hub_that_reads_the_windows_otherwise_is_refused(from_hub):
+    """Although its vocabulary, and all else that is asked of it, is the study's."""
+    byte_tokens(normalizer=normalizers.Replace("Sentence", "S")).save(str(from_hub / "hub/tokenizer.json"))
+    (from_hub / "hub.json").write_text(json.dumps(take_stock(from_hub / "hub", MODEL_FILES)))
+    with pytest.raises(UserError, match=r"hub: its tokenizer is not the study's: .* at 'entence .* has id 32 and"):
+        logits_of_hub(from_hub, "tokens")

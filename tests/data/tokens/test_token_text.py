@@ -2,14 +2,18 @@
 
 import hashlib
 from itertools import pairwise
+from unicodedata import normalize
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_tokenizers import SPACE, SPLIT, byte_tokens, sentencepiece
+from tokenizers import AddedToken, normalizers
 
 from oversmoothing.data.tokens import text as module
 from oversmoothing.data.tokens.text import DTYPE, encode, encode_bytes, passages, write_tokens
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.data.windows import SCHEMA, TOKENS, draw_windows, read_windows, window_tokens
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import write_table
@@ -69,6 +73,98 @@ def test_blocks_of_any_text_hold_all_of_it(tokenizers, tmp_path_factory, text, b
     assert all(len(part.encode()) <= block for part in blocks)
     assert own[1].decode(tokens.tolist()) == text.encode()
     assert (facts["tokens"], facts["bytes"]) == (len(tokens), 4 * len(tokens))
+
+
+def opened(folder, tokenizer):
+    path = folder / "tokenizer.json"
+    tokenizer.save(str(path))
+    tokenizer = load_tokenizer(path)
+    return tokenizer, vocabulary_of(tokenizer, path)
+
+
+MERGES = (("t", "h"), ("th", "e"), ("Ġ", "the"), ("Ġ", "Ġ"))
+KINDS = {
+    "gpt2": lambda: byte_tokens(merges=MERGES),
+    "llama 3": lambda: byte_tokens(merges=MERGES, words=SPLIT, ignore_merges=True),
+    "qwen": lambda: byte_tokens(merges=MERGES, words=SPLIT, normalizer=normalizers.NFC()),
+    "lowercase": lambda: byte_tokens(merges=MERGES, normalizer=normalizers.Lowercase()),
+    "compatibility": lambda: byte_tokens(normalizer=normalizers.NFKC()),
+    "no carriage return": lambda: byte_tokens(b"\r", merges=MERGES),
+    "no lead byte": lambda: byte_tokens(b"\xc3"),
+    "added": lambda: byte_tokens(added=[AddedToken("<x>", lstrip=True), AddedToken("|漢|", rstrip=True)]),
+    "sentencepiece": sentencepiece,
+}
+SPARSE = st.text(st.sampled_from("the T\r\n  é漢ﬁ\u0301\u212b<x>|▁\U0001f600\0"), max_size=24)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def of_kind(request, tmp_path_factory):
+    return opened(tmp_path_factory.mktemp("kind"), KINDS[request.param]())
+
+
+@settings(max_examples=60)
+@given(text=SPARSE | st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
+def test_tokens_stand_for_the_text_or_are_refused(of_kind, text):
+    """Up to a space before it, and to its canonical form."""
+    try:
+        tokens = encode(*of_kind, text)
+    except UserError as error:
+        if "byte " not in str(error):
+            raise
+        return
+    read = of_kind[1].decode(tokens.tolist()).decode()
+    assert normalize("NFC", text) in {normalize("NFC", read), normalize("NFC", read.removeprefix(" "))}
+
+
+STRIPS = AddedToken("<x>", lstrip=True, rstrip=True)
+VANISHES, CHANGED = "the tokenizer has no token for byte", "from byte"
+
+
+@pytest.mark.parametrize(
+    ("own", "text", "message"),
+    [
+        (byte_tokens(b"\r"), "é\r\nb", f"{VANISHES} 2, 0x0D, which would vanish; remove or replace such bytes"),
+        (byte_tokens(b"\xc3\r"), "a é", f"{VANISHES} 2, 0xC3,"),
+        (byte_tokens(b"AB", normalizer=normalizers.Lowercase()), "b AB", f"{CHANGED} 2 on .* reads b'ab' for b'AB'"),
+        (
+            byte_tokens(normalizer=normalizers.NFKC()),
+            "a\uff01",
+            rf"{CHANGED} 1 on .* reads b'!' for b'\\xef\\xbc\\x81'",
+        ),
+        (byte_tokens(normalizer=normalizers.Strip()), "a ", f"{CHANGED} 1 on .* reads b'' for b' ': its normalizer or"),
+        (byte_tokens(added=[STRIPS]), "a <x> b", f"{CHANGED} 1 on .* reads b'<x>b' for b' <x> b'"),
+        (sentencepiece(), f"a{SPACE}b", rf"{CHANGED} 1 on .* reads b' b' for b'\\xe2\\x96\\x81b'"),
+    ],
+)
+def test_a_text_that_the_tokenizer_would_change_is_refused(tmp_path, own, text, message):
+    """Nats would be divided by other bytes than its own."""
+    with pytest.raises(UserError, match=rf"^t\.txt: {message}"):
+        encode(*opened(tmp_path, own), text, "t.txt")
+
+
+def test_a_byte_that_would_vanish_is_found_in_blocks_and_in_windows_that_hold_it(tmp_path, monkeypatch):
+    own, text = opened(tmp_path, byte_tokens(b"\r")), as_array("line 1.\n" * 5 + "café\r\nb")
+    monkeypatch.setattr(module, "BLOCK", 16)
+    with pytest.raises(UserError, match=f"^the split train: {VANISHES} 45, 0x0D"):
+        write_tokens(tmp_path / "train.bin", text, *own)
+    assert not list(tmp_path.glob("*train*"))
+    cut = passages(text, *own, 4, 4)
+    assert cut(32).end == 40  # what is behind it is not measured
+    with pytest.raises(UserError, match=f"^the split evaluation: {VANISHES} 45, 0x0D"):
+        cut(39)
+
+
+@pytest.mark.parametrize(
+    ("special", "message"),
+    [
+        (True, r"for '\\r' at byte 3 the tokenizer gave the id 255, which is special"),
+        (False, f"{CHANGED} 3 on .* b'<unk>a'"),
+    ],
+)
+def test_a_byte_that_becomes_the_unknown_token_is_refused(tmp_path, special, message):
+    own = byte_tokens(b"\r", unknown=["<unk>"], added=[AddedToken("<unk>", special=True)] * special)
+    with pytest.raises(UserError, match=rf"^t\.txt: {message}"):
+        encode(*opened(tmp_path, own), "aé\ra", "t.txt")
 
 
 def test_characters_cut_at_either_end_are_left_out(tokenizers):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_tokenizers import SPACE, byte_alphabet, byte_tokens
+from small_tokenizers import SPACE, byte_alphabet, byte_tokens, sentencepiece
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from oversmoothing.data.tokens.learn import save_tokenizer
@@ -75,6 +75,32 @@ def test_the_text_of_each_token_by_hand(kinds):
     assert texts["    "] == b"    "  # added, but not special
     assert texts[byte_alphabet()[0xC3]] == b"\xc3"
     assert b" the" in texts.values()
+
+
+def test_added_runs_of_the_sign_of_a_space_stand_for_spaces(tmp_path):
+    """As Gemma's do, which its model makes of spaces too; in a byte-level vocabulary they stand for themselves."""
+    run, other = AddedToken(SPACE * 2, normalized=False), AddedToken(f"<|{SPACE}x|>")
+    own = sentencepiece([" "])
+    own.add_tokens([run, other])
+    tokenizer, vocabulary = opened(saved(tmp_path, own))
+    assert (
+        encode(tokenizer, vocabulary, "a  b").tolist()
+        == vocabulary.tokens([tokenizer.token_to_id(name) for name in (SPACE, "a", SPACE * 2, "b")]).tolist()
+    )
+    assert vocabulary.decode(encode(tokenizer, vocabulary, "a  b").tolist()) == b" a  b"
+    _, of_bytes = opened(saved(tmp_path, byte_tokens(added=[run, other])))
+    assert list(of_bytes.texts[-2:]) == [(SPACE * 2).encode(), f"<|{SPACE}x|>".encode()]
+
+
+def test_a_token_outside_the_byte_alphabet_is_named(tmp_path):
+    own = byte_tokens(unknown=["<\uff5cx>"])
+    message = (
+        r"tokenizer\.json: its token '<\uff5cx>', id 256, has the character '\uff5c', which stands for no byte; name"
+    )
+    with pytest.raises(UserError, match=message):
+        opened(saved(tmp_path, own))
+    own.add_tokens([AddedToken("<\uff5cx>")])
+    assert opened(saved(tmp_path, own))[1].texts[-1] == "<\uff5cx>".encode()
 
 
 @pytest.mark.parametrize("kind", ["bpe", "bytes"])

@@ -41,7 +41,7 @@ def _model(measured: dict[str, Any]) -> list[Row]:
     at += f", commit {source['commit'][:12]}" if source["commit"] else ""
     bias = "a bias" if model["bias"] else "no bias"
     capped = "" if model["cap"] is None else f"; logits capped, {model['cap']:g} tanh(z / {model['cap']:g})"
-    before = "" if model["bos"] is None else f"; id {model['bos']} before each passage"
+    before = "no id" if model["bos"] is None else f"id {model['bos']}"
     return [
         (source["name"], at),
         ("layers, width", f"{model['layers']:,}, {model['width']:,}"),
@@ -50,7 +50,7 @@ def _model(measured: dict[str, Any]) -> list[Row]:
             "head",
             f"{'tied to the embedding' if model['tied'] else 'not tied'}, {bias}{capped}",
         ),
-        ("run", f"{source['device']}, trunk in {source['precision']}{before}"),
+        ("run", f"{source['device']}, trunk in {source['precision']}; {before} before each passage"),
     ]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tokenizers import Tokenizer
 
 from oversmoothing.commands.one_head.studied import load_studied
+from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.vocabulary import (
     BYTES,
     FAST,
@@ -75,25 +76,36 @@ def tokenizer_of(folder: Path) -> tuple[Tokenizer, Vocabulary]:
     return tokenizer, vocabulary_of(tokenizer, folder / FAST)
 
 
-def described(folders: Mapping[str, Path], tokens_of: str) -> dict[str, Described]:
+def described(folders: Mapping[str, Path], tokens_of: str, bos: int | str | None = AUTO) -> dict[str, Described]:
     """What the files of each model say, by what the user wrote, after all checks that need no weights.
 
     A `UserError` is raised if a tokenizer is not that of the model `tokens_of`, or a head cannot be measured.
     """
-    vocabulary = tokenizer_of(folders[tokens_of])[1]
-    return {name: _described(folder, name, vocabulary) for name, folder in folders.items()}
+    tokenizer, vocabulary = tokenizer_of(folders[tokens_of])
+    files = {name: _described(folder, name, vocabulary, bos) for name, folder in folders.items()}
+    for name, folder in folders.items():
+        if not is_studied(folder):
+            check_alike(tokenizer, folder, name)
+    return files
 
 
-def load(folder: Path, name: str, vocabulary: Vocabulary, compute: Compute) -> TokenModel:
+def load(folder: Path, name: str, vocabulary: Vocabulary, bos: int | str | None, compute: Compute) -> TokenModel:
     """Load a model from a folder of `find_model`; errors as of `described`, and what its weights show."""
-    if is_studied(folder):
-        return load_studied(folder, name, compute.device)
-    return load_token_lm(folder, name, vocabulary, AUTO, *compute)
-
-
-def _described(folder: Path, name: str, vocabulary: Vocabulary) -> Described:
     if not is_studied(folder):
-        return check_token_lm(folder, name, vocabulary)
+        return load_token_lm(folder, name, vocabulary, bos, *compute)
+    _check_no_bos(name, bos)
+    return load_studied(folder, name, compute.device)
+
+
+def _described(folder: Path, name: str, vocabulary: Vocabulary, bos: int | str | None) -> Described:
+    if not is_studied(folder):
+        return check_token_lm(folder, name, vocabulary, bos)
+    _check_no_bos(name, bos)
     if difference := first_difference(vocabulary, BYTES):
         raise UserError(f"{name}: it reads bytes, and the other model does not: {difference}")
     return Described(load_studied(folder, name).config.block, None)
+
+
+def _check_no_bos(name: str, bos: int | str | None) -> None:
+    if bos not in (AUTO, None):
+        raise UserError(f"--bos {bos}: {name} is a model over bytes of a study, with no id before a passage")

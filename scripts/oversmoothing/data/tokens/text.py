@@ -1,26 +1,37 @@
 """A text in tokens: whole splits of a corpus, for training, and passages of it, for the evaluation windows."""
 
 import hashlib
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from tqdm import tqdm
 
 from oversmoothing.data.tokens.vocabulary import Vocabulary, load_tokenizer, read_vocabulary
 from oversmoothing.data.windows import Cut, Passage
+from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
 
 DTYPE = "int32"  # of a file of tokens
 BLOCK = 1 << 20  # bytes that are tokenised at a time
 BYTES_PER_TOKEN = 16  # that a passage is first expected to have at most
+QUOTED, NEAR = 12, 48  # bytes of a text that a message shows, and that tell how it was changed
+CANONICAL = "NFC", "NFD"  # forms of a text that are the same text
+CR = 0x0D  # before the end of a line of Windows
 
 
-def encode(tokenizer: Tokenizer, vocabulary: Vocabulary, text: str) -> np.ndarray:
-    """Tokens of a text, int64 (n,), without any that the tokenizer would put around it."""
-    return vocabulary.tokens(tokenizer.encode(text, add_special_tokens=False).ids)
+def encode(
+    tokenizer: Tokenizer, vocabulary: Vocabulary, text: str, name: str = "the text", start: int = 0
+) -> np.ndarray:
+    """Tokens of a text, int64 (n,), without any that the tokenizer would put around it.
+
+    The tokens must stand for the text, but for a space before it, and up to its canonical form (NFC or NFD). Otherwise
+    a `UserError` says at which byte of `name` they do not; the text begins with the byte `start`.
+    """
+    return _tokens(vocabulary, tokenizer.encode(text, add_special_tokens=False), text, name, start)
 
 
 def encode_bytes(tokenizer: Tokenizer, vocabulary: Vocabulary, text: bytes) -> np.ndarray:
@@ -34,13 +45,13 @@ def write_tokens(path: str | Path, data: np.ndarray, tokenizer: Tokenizer, vocab
     `data` are UTF-8, uint8 (n,). They are tokenised in blocks that end with a line (or a character, where a line is
     longer), so a file of any size can be read.
     """
-    total, sha256 = 0, hashlib.sha256()
+    total, read, sha256 = 0, 0, hashlib.sha256()
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         for text in tqdm(_blocks(data), desc=Path(path).stem, unit="block", disable=None):
-            tokens = encode(tokenizer, vocabulary, text).astype(DTYPE)
+            tokens = encode(tokenizer, vocabulary, text, f"the split {Path(path).stem}", read).astype(DTYPE)
             file.write(tokens.data)
             sha256.update(tokens.data)
-            total += len(tokens)
+            total, read = total + len(tokens), read + len(text.encode())
     size = total * np.dtype(DTYPE).itemsize
     return {"bytes": size, "sha256": sha256.hexdigest(), "tokens": total, "text_bytes": len(data)}
 
@@ -64,7 +75,7 @@ def passages(data: np.ndarray, tokenizer: Tokenizer, vocabulary: Vocabulary, pro
             if whole:
                 return None
             reach *= 2
-        tokens = vocabulary.tokens(encoded.ids[:length])
+        tokens = _tokens(vocabulary, encoded, text, "the split evaluation", start, length)
         end = start + len(text[: encoded.offsets[length - 1][1]].encode())
         parts = tokens[:prompt], tokens[prompt:]
         return Passage(end, (*(vocabulary.decode(part.tolist()) for part in parts), *parts))
@@ -78,6 +89,53 @@ def passages_of_job(job: Any, data: np.ndarray) -> Cut | None:
         return None
     tokenizer, vocabulary = load_tokenizer(job.input.tokenizer), read_vocabulary(job.input.vocabulary)
     return passages(data, tokenizer, vocabulary, job.params.settings["prompt"], job.params.settings["scored"])
+
+
+def _tokens(
+    vocabulary: Vocabulary, encoded: Encoding, text: str, name: str, start: int, length: int | None = None
+) -> np.ndarray:
+    """Return all tokens of a text, or the first `length`; see `encode`."""
+    ids = encoded.ids[:length]
+    try:
+        tokens = vocabulary.tokens(ids)
+    except UserError as error:
+        first, last = encoded.offsets[np.flatnonzero(~np.isin(ids, vocabulary.ids))[0]]
+        at = start + len(text[:first].encode())
+        raise UserError(f"{name}: for {text[first:last]!r} at byte {at:,} {error}; remove it from the text") from error
+    read = vocabulary.decode(tokens.tolist())
+    for given, own in _forms(text, read):
+        if given == own or (length is not None and given.startswith(own)):
+            return tokens
+    raise UserError(f"{name}: {_difference(vocabulary, text, read, start)}")
+
+
+def _forms(text: str, read: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield each canonical form of a text beside what was read of it, as it is and without a space before it."""
+    for form in (None, *CANONICAL):
+        given = (unicodedata.normalize(form, text) if form else text).encode()
+        yield from ((given, own) for own in (read, read.removeprefix(b" ")))
+
+
+def _difference(vocabulary: Vocabulary, text: str, read: bytes, start: int) -> str:
+    """Return where what was read leaves the form of a text that it follows longest, and why."""
+    same, given, own = max((_shared(*pair), *pair) for pair in _forms(text, read))
+    given, own, at = given[same:], own[same:], f"byte {start + same:,}"
+    tokens = set(vocabulary.texts)
+    rest = bytes(byte for byte in given[:NEAR] if bytes([byte]) in tokens)
+    if given and given[:1] not in tokens and (rest.startswith(own) or (len(given) > NEAR and own.startswith(rest))):
+        remedy = "remove or replace such bytes in the text" + (" (`tr -d '\\r'`)" if given[0] == CR else "")
+        return f"the tokenizer has no token for {at}, 0x{given[0]:02X}, which would vanish; {remedy}"
+    return (
+        f"from {at} on the tokenizer reads {own[:QUOTED]!r} for {given[:QUOTED]!r}: its normalizer or one of its added "
+        "tokens changes the text; change the text likewise before it is measured"
+    )
+
+
+def _shared(one: bytes, other: bytes) -> int:
+    """Return how many bytes two texts begin with alike."""
+    length = min(len(one), len(other))
+    differ = np.frombuffer(one, np.uint8, length) != np.frombuffer(other, np.uint8, length)
+    return int(differ.argmax()) if differ.any() else length
 
 
 def _last_space(text: str) -> int:

@@ -8,7 +8,7 @@ nucleus, sample or class can hold one; how much probability a model gave them is
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -113,9 +113,9 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
     """Vocabulary of a tokenizer; `path` is for messages.
 
     The text of a token follows from the tokenizer's decoder: byte-level (GPT-2, GPT-NeoX, Llama 3, Qwen, OLMo), or
-    SentencePiece's with bytes as ``<0x0A>`` (Llama 2). Added tokens that are not special stand for themselves.
+    SentencePiece's with bytes as ``<0x0A>`` (Llama 2). Added tokens that are not special stand for themselves, but for
+    SentencePiece's sign of a space: Gemma adds runs of it, which stand for spaces.
     """
-    described = json.loads(tokenizer.to_str())
     added = tokenizer.get_added_tokens_decoder()
     special = {id for id, token in added.items() if token.special}
     plain = {id: token.content for id, token in added.items() if id not in special}
@@ -124,14 +124,22 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
         if id in names and id not in added:
             raise UserError(f"{path}: {' and '.join(map(repr, sorted([names[id], name])))} have one id, {id}")
         names[id] = name
-    text_of = _text_of(described, path)
     ids = sorted(set(names) - special)
     if not ids:
         raise UserError(f"{path}: it has no token but special ones")
     if ids[-1] >= IDS:
         last = names[ids[-1]]
         raise UserError(f"{path}: {last!r} has the id {ids[-1]:,}; ids from {IDS:,} on are of no model's head")
-    texts = [plain[id].encode() if id in plain else text_of(names[id]) for id in ids]
+    text_of_name, text_of_added = _texts_of(json.loads(tokenizer.to_str()), path)
+    texts = []
+    for id in ids:
+        try:
+            texts.append(text_of_added(plain[id]) if id in plain else text_of_name(names[id]))
+        except KeyError as error:
+            fault = f"its token {names[id]!r}, id {id}, has the character {error}, which stands for no byte"
+            raise UserError(
+                f"{path}: {fault}; name the token among the `added_tokens` of a copy of the file"
+            ) from error
     return Vocabulary(np.array(ids, np.int32), texts)
 
 
@@ -174,13 +182,13 @@ def id_before_texts(tokenizer: Tokenizer, path: str | Path) -> int | None:
     return first[0] if first else None
 
 
-def _text_of(described: dict[str, Any], path: str | Path) -> Any:
-    """Return the function from the name of a token to its text."""
+def _texts_of(described: dict[str, Any], path: str | Path) -> tuple[Callable[[str], bytes], Callable[[str], bytes]]:
+    """Return the functions from the name of a token to its text: of the model's tokens, and of added ones."""
     if _has(described, "ByteLevel"):
         bytes_ = _byte_level()
-        return lambda name: b"".join(bytes_[character] for character in name)
+        return lambda name: b"".join(bytes_[character] for character in name), str.encode
     if _has(described, "ByteFallback"):
-        return _text_of_piece
+        return _text_of_piece, lambda name: name.replace(SPACE, " ").encode()
     raise UserError(
         f"{path}: its decoder is neither byte-level nor SentencePiece's with bytes, so that texts cannot be told from "
         "its tokens; such a tokenizer cannot be used here"

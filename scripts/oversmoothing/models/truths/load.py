@@ -1,23 +1,30 @@
 """Loading of the config's truths: EvaByte, or any causal language model whose ids are bytes or a tokenizer's tokens."""
 
+import logging
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.vocabulary import FAST, Vocabulary, check_same, id_before_texts, load_tokenizer
+from oversmoothing.data.windows import read_texts
 from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained import auto as pretrained
-from oversmoothing.models.pretrained.folder import CONFIG, check_folder, read_tensors
+from oversmoothing.models.pretrained.folder import CONFIG, check_folder, read_json, read_tensors
 from oversmoothing.models.truths.evabyte import load_evabyte
 from oversmoothing.models.truths.token_model import BYTES, TokenModel, byte_table, check_rows
 from oversmoothing.models.truths.trial import adapted
 
+logger = logging.getLogger(__name__)
+
 AUTO = "auto"
+SLOW_CONFIG = "tokenizer_config.json"  # of transformers, which reads it or not, by version
 
 
 class Described(NamedTuple):
@@ -34,8 +41,12 @@ def load_truth(
     device: torch.device,
     precision: str,
     vocabulary: Vocabulary | None = None,
+    tokenizer: str | Path | None = None,
+    windows: str | Path | None = None,
 ) -> TokenModel:
     """Truth from the files that a manifest lists (`oversmoothing.hub.client`); `vocabulary` is the study's.
+
+    A model over tokens must divide the texts of `windows`, a file, as `tokenizer` does, the file of the study's.
 
     The settings are ``layout``: "evabyte", "causal_lm" or "tokens"; ``bos``: for the first whether EvaByte's own id is
     prepended to every text, for the others an id or None, for the last also "auto"; for "causal_lm" ``byte_offset``. A
@@ -51,6 +62,8 @@ def load_truth(
         )
     if vocabulary is not None:
         model = load_token_lm(folder, name, vocabulary, settings["bos"], device, precision)
+        if tokenizer:
+            check_alike(load_tokenizer(tokenizer), folder, name, read_texts(windows) if windows else ())
         if "capped" in settings:
             _check_said(model, Path(folder) / CONFIG, settings["capped"])
         return model
@@ -107,10 +120,29 @@ def load_causal_lm(
 
 def _first(folder: str | Path, bos: int | str | None) -> int | None:
     """Return the id that stands before every text."""
-    if bos == AUTO:
-        return id_before_texts(load_tokenizer(Path(folder) / FAST), Path(folder) / FAST)
-    assert bos is None or isinstance(bos, int)
-    return bos
+    if bos != AUTO:
+        assert bos is None or isinstance(bos, int)
+        return bos
+    path = Path(folder) / FAST
+    first = id_before_texts(tokenizer := load_tokenizer(path), path)
+    beside = Path(folder) / SLOW_CONFIG
+    said = read_json(beside) if beside.is_file() else {}
+    if said.get("add_bos_token") is (first is None):
+        name = said.get("bos_token")
+        name = name.get("content") if isinstance(name, dict) else name
+        other = tokenizer.token_to_id(name) if isinstance(name, str) and first is None else None
+        puts, instead = ("no id", "ID" if other is None else other) if first is None else (f"the id {first}", "none")
+        _warn(
+            f"{beside}: `add_bos_token: {str(first is None).lower()}`, but {FAST} puts {puts} before a text, and that "
+            f"is what is used; `bos` in a config, or --bos {instead}, would change it"
+        )
+    return first
+
+
+@cache
+def _warn(message: str) -> None:
+    """Log a warning once a process."""
+    logger.warning(message)
 
 
 def _loaded(folder: str | Path, name: str, device: torch.device, precision: str) -> Any:
