@@ -92,6 +92,9 @@ def test_a_model_of_a_study(studied):
     assert found["ranks"][0]["forced"] > 0
     assert found["ranks"][1]["forced"] == 0
     assert all(row["rank"] <= 6 for row in found["smallest"])
+    (studied / "book.json").write_text(json.dumps([{"body": TEXT}]))
+    arguments = ("--text", str(studied / "book.json"), "--column", "body")
+    assert size(studied, "--positions", "200", "--ranks", "2,6", *arguments)["ranks"] == found["ranks"]
 
 
 def test_halves_are_passages_and_the_other_half_is_only_evaluated(monkeypatch):

@@ -14,8 +14,9 @@ from oversmoothing.commands.one_head.measure import Choices, measure_model
 from oversmoothing.commands.one_head.report import report
 from oversmoothing.commands.one_head.schema import SCHEMA
 from oversmoothing.commands.one_head.source import Source, described, find_model
-from oversmoothing.commands.one_head.text import passages, read_text
-from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
+from oversmoothing.commands.one_head.text import passages
+from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
+from oversmoothing.data.files import read_beginning
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
@@ -39,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     number = partial(command.add_argument, type=int, metavar="N")
     what = "a folder in the Hugging Face format, or a name on the hub, which is fetched once"
     command.add_argument("model", help=what)
-    command.add_argument("--text", metavar="FILE", help="UTF-8, of which the first MiB is read; none: the head alone")
+    command.add_argument("--text", metavar="FILE", help=f"{TEXT}; none: the head alone")
     number("--positions", default=64, help="tokens of the text to predict (default: %(default)s)")
     number("--tbat-positions", default=8, help="how many of them get a TBAT (default: %(default)s)")
     what = "a model with the same tokenizer: how far MODEL is from it, and how much of that any model with this head "
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             shown.refresh()
 
         begin("the model's files")
-        text = read_text(options.text) if options.text else None
+        text = read_beginning(options.text, options.column) if options.text else None
         source = find_model(options.model, options.revision, options.assets)
         truth = find_model(options.truth, None, options.assets) if options.truth else None
         begin("the model's tokens and weights")
