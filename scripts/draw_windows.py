@@ -4,7 +4,7 @@ import logging
 
 from oversmoothing.data.reader import read_manifest, read_split
 from oversmoothing.data.tokens.text import passages_of_job
-from oversmoothing.data.windows import draw_windows
+from oversmoothing.data.windows import STARTED, draw_windows
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
@@ -17,7 +17,8 @@ def main(job: Job) -> None:
     data = read_split(job.input.evaluation, job.input.manifest, "evaluation")
     windows = draw_windows(data, **job.params.settings, cut=passages_of_job(job, data))
     sha256 = read_manifest(job.input.manifest)["splits"]["evaluation"]["sha256"]
-    write_table(job.output[0], windows, provenance(job.params.settings, evaluation_sha256=sha256))
+    facts = {"evaluation_sha256": sha256, "starts": windows.schema.metadata[STARTED].decode()}
+    write_table(job.output[0], windows, provenance(job.params.settings, **facts))
     logger.info("drew %d windows", len(windows))
 
 

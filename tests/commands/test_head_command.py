@@ -18,11 +18,11 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands import main
 from oversmoothing.commands.one_head.schema import SCHEMA
-from oversmoothing.commands.one_head.text import LENGTH, READ, passages, read_text
+from oversmoothing.commands.one_head.text import LENGTH, passages
+from oversmoothing.data.files import READ, read_beginning
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub import listing
-from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import save_model
 from oversmoothing.numerics.spaced_positions import positions_of
@@ -237,10 +237,17 @@ def test_passages_are_evenly_spaced(size, block, count):
 def test_the_first_mebibyte_of_a_text(tmp_path):
     path = tmp_path / "long.txt"
     path.write_text("a" + "ü" * READ, encoding="utf-8")
-    assert read_text(path) == "a" + "ü" * (READ // 2 - 1)
-    path.write_bytes(b"a\xc3")
-    with pytest.raises(UserError, match=r"long\.txt: not UTF-8 text \(byte 1"):
-        read_text(path)
+    assert read_beginning(path) == "a" + "ü" * (READ // 2 - 1)
+
+
+def test_a_text_is_read_as_the_workflow_reads_it(llama, tmp_path):
+    """Measured is the text, not the JSON around it, and no byte-order mark."""
+    (tmp_path / "own.txt").write_text(f"{TEXT}\n\n{TEXT}", encoding="utf-8-sig")
+    (tmp_path / "own.jsonl").write_text(f"{json.dumps({'body': TEXT})}\n" * 2)
+    few = ("--positions", "20", "--tbat-positions", "0", "--no-unargmaxable", "--column", "body", "--text")
+    plain, lines = (head(llama, *few, str(tmp_path / name))["text"] for name in ("own.txt", "own.jsonl"))
+    assert plain["tokens"] == len(tokenized(llama, f"{TEXT}\n\n{TEXT}")[0])
+    assert lines | {"file": ""} == plain | {"file": ""}
 
 
 def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, refused):

@@ -92,6 +92,9 @@ def test_a_model_of_a_study(studied):
     assert found["ranks"][0]["forced"] > 0
     assert found["ranks"][1]["forced"] == 0
     assert all(row["rank"] <= 6 for row in found["smallest"])
+    (studied / "book.json").write_text(json.dumps([{"body": TEXT}]))
+    arguments = ("--text", str(studied / "book.json"), "--column", "body")
+    assert size(studied, "--positions", "200", "--ranks", "2,6", *arguments)["ranks"] == found["ranks"]
 
 
 def test_halves_are_passages_and_the_other_half_is_only_evaluated(monkeypatch):
@@ -175,7 +178,7 @@ def test_mistakes_are_one_line(llama, studied, tmp_path, refused, capsys):
         ("GiB, and --memory is 0.0001", llama, book, "--positions", 100, "--memory", 1e-4),
         ("at least 2 tokens", llama, tmp_path / "short.txt"),
         ("one passage alone cannot be divided", llama, tmp_path / "one.txt", "--positions", 4),
-        ("--bos 3: a model over bytes of a study puts no id", studied, book, "--bos", 3),
+        ("is a model over bytes of a study, with no id", studied, book, "--bos", 3),
         ("bos 400 is none of its 301 ids", llama, book, "--bos", 400),
         ("only models over bytes", tmp_path / "tokens", studied / "book.txt"),
     ):

@@ -23,7 +23,8 @@ def test_paragraphs_by_hand():
         "All:\nSpeak, speak.",
         "First Citizen:\nYou are resolved.",
     ]
-    assert list(paragraphs("\r\na\r\n\r\nb")) == ["\r\na\r", "b"]
+    assert list(paragraphs(PLAY.replace("\n", "\r\n"))) == [part.replace("\n", "\r\n") for part in paragraphs(PLAY)]
+    assert list(paragraphs("\r\na\r\n\r\nb")) == ["a", "b"]
     assert list(paragraphs("\n\n")) == []
 
 

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plan
-from oversmoothing.data import columns, files
+from oversmoothing.data import columns, formats
 from oversmoothing.data.documents import Document
-from oversmoothing.data.files import Files
+from oversmoothing.data.files import Files, read_beginning
 from oversmoothing.data.globs import matching_files
 from oversmoothing.data.sources import open_source
 from oversmoothing.data.texts import read_texts
@@ -103,8 +103,94 @@ def test_nulls_are_skipped_and_counted(tmp_path):
 
 def test_byte_order_mark_and_lone_surrogates(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfHello.")
-    (tmp_path / "b.jsonl").write_text('{"text": "a\\ud800b \\ud83d\\ude00"}\n')
-    assert texts(tmp_path / "*") == ["Hello.", "a?b 😀"]
+    (tmp_path / "b.jsonl").write_text('{"text": "a\\ud800b \\ud83d\\ude00"}\n{"text": "\\ufeffHello."}\n')
+    parquet(tmp_path / "c.parquet", values=["\ufeffHello.", None, "Good \ufeffbye."])
+    assert texts(tmp_path / "*") == ["Hello.", "a?b 😀", "Hello.", "Hello.", "Good \ufeffbye."]
+    (batch,) = read_texts(tmp_path / "c.parquet")
+    assert batch.data[batch.borders[0] : batch.borders[-1]].tobytes().decode() == "Hello.Good \ufeffbye."
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.json"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+def test_other_encodings_are_refused_by_name(tmp_path, name, encoding):
+    (tmp_path / name).write_text('{"text": "Hello."}\n', encoding=encoding)
+    with pytest.raises(UserError, match=rf"{name}: UTF-(16|32).*, not UTF-8: convert the file to UTF-8"):
+        texts(tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_json_is_lines_or_an_array(tmp_path, suffix):
+    """C4 has lines under the name .json.gz."""
+    compress = COMPRESSORS.get(suffix, bytes)
+    (tmp_path / f"array.json{suffix}").write_bytes(
+        compress(json.dumps([{"text": text} for text in TEXTS], indent=1).encode())
+    )
+    (tmp_path / f"lines.json{suffix}").write_bytes(compress(json_lines(TEXTS)))
+    assert texts(tmp_path / "*") == TEXTS * 2
+    names = [document.name for document in Files([str(tmp_path / "*")])]
+    assert names == [f"{kind}.json{suffix}:{number}" for kind in ("array", "lines") for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.string_view()])
+@pytest.mark.parametrize("read", [texts, lambda path: list(read_texts(path))])
+def test_parquet_columns_of_bytes_that_are_utf8(tmp_path, kind, read):
+    path = tmp_path / "a.parquet"
+    encoded = [text.encode() for text in TEXTS]
+    pq.write_table(pa.table({"text": pa.array(encoded, pa.binary()).cast(kind)}), path)
+    found = read(path)
+    assert found == TEXTS or bytes(found[0].data) == b"".join(encoded)
+    pq.write_table(pa.table({"text": pa.array([b"fine", b"ab\xff"])}), path)
+    with pytest.raises(UserError, match=r"a\.parquet: row 1 is not UTF-8: correct the row"):
+        read(path)
+
+
+def test_a_folder_of_parts_is_read_as_a_file(tmp_path):
+    """Spark writes such folders, with marks in them; other folders need a glob, and other files with a _ are text."""
+    spark = tmp_path / "x.parquet"
+    spark.mkdir()
+    for number, text in enumerate(TEXTS):
+        parquet(spark / f"part-{number}.parquet", values=[text])
+    for mark in ("_SUCCESS", "_metadata", ".part-0.parquet.crc"):
+        (spark / mark).touch()
+    (tmp_path / "_notes.txt").write_text("Notes.")
+    assert texts(spark) == texts(f"{spark}/") == texts(f"{spark}/*") == texts(f"{tmp_path}/**/*.parquet") == TEXTS
+    assert texts(tmp_path / "*") == ["Notes.", *TEXTS]
+    assert read_beginning(spark) == "\n\n".join(TEXTS)
+    with pytest.raises(UserError, match="a folder, and not one of Parquet or JSON files"):
+        read_beginning(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.rst", "a", "a.txt.xz", "a.jsonl", "a.json.gz", "a.parquet"])
+def test_the_beginning_of_any_file_is_that_of_its_texts(tmp_path, name):
+    path = tmp_path / name
+    values = ["\ufeff" + TEXTS[0], " ", TEXTS[1]]
+    if ".parquet" in name:
+        parquet(path, values=values)
+    else:
+        data = json_lines(values) if ".json" in name else f"\ufeff{TEXTS[0]}\n\n{TEXTS[1]}".encode()
+        path.write_bytes(COMPRESSORS.get(path.suffix, bytes)(data))
+    joined = f"{TEXTS[0]}\n\n{TEXTS[1]}"
+    assert read_beginning(path) == joined
+    for most in range(1, len(joined.encode()) + 2):
+        marked = most + (3 if ".json" not in name and ".parquet" not in name else 0)
+        assert read_beginning(path, most=marked) == joined.encode()[:most].decode(errors="ignore")
+
+
+def test_the_beginning_names_what_is_wrong(tmp_path):
+    parquet(tmp_path / "a.parquet", column="body")
+    (tmp_path / "a.txt").write_bytes(b"ab\xc3")
+    assert read_beginning(tmp_path / "a.parquet", "body", 5) == TEXTS[0][:5]
+    for name, message in (
+        ("none.txt", r"it cannot be read \(No such file"),
+        ("n" * 300, r"it cannot be read \(File name too long"),
+        ("a.txt", "not UTF-8: byte 2 is 0xc3"),
+        (
+            "a.parquet",
+            r"no column 'text' \(it has: id, body\): name the column with the text \(corpus.column, or --column",
+        ),
+    ):
+        with pytest.raises(UserError, match=message):
+            read_beginning(tmp_path / name)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +206,19 @@ def test_byte_order_mark_and_lone_surrogates(tmp_path):
         ("a.jsonl", b'{"body": "a", "id": 1}\n', r"a\.jsonl: line 1 has no field 'text' \(it has: body, id\)"),
         ("a.jsonl", b"[1]\n", r"a\.jsonl: line 1 has no field 'text' \(it is not an object\)"),
         ("a.jsonl", b'{"text": 7}\n', r"a\.jsonl: line 1: 'text' is int, not a string"),
+        (
+            "a.json",
+            b'{\n"text": "a"}',
+            r"a\.json: line 1 is not JSON .*: a file of this name has one object a line, or an",
+        ),
+        ("a.json", b'["a"]', r"a\.json: element 1 has no field 'text' \(it is not an object\)"),
+        ("a.json.gz", gzip.compress(b'[{"text": '), r"a\.json\.gz: it is not JSON"),
+        # A frame with a window of 2^31 bytes: magic number, descriptor, exponent, and an empty last block.
+        (
+            "a.txt.zst",
+            bytes.fromhex("28b52ffd 00 a8 010000"),
+            r"a\.txt\.zst: compressed with a zstd window above 128 MiB",
+        ),
         ("a.txt", b"0123\xff6", r"a\.txt: not UTF-8: byte 4 is 0xff: convert"),
         ("a.jsonl", b'{"text": "a"}\n{"text": "\xe9"}\n', r"a\.jsonl: not UTF-8: byte 24 is 0xe9"),
         *[(f"a.txt{suffix}", b"", rf"a\.txt{suffix}: 0 bytes, which is no compressed file") for suffix in COMPRESSORS],
@@ -168,7 +267,7 @@ def two_columns(path):
         (damaged_inside, "truncated or damaged"),
         (no_utf8, "row 1 is not UTF-8: correct"),
         (two_columns, "2 columns are called 'text': rename all but one"),
-        (partial(parquet, column="body"), r"no column 'text' \(it has: id, body\): set corpus column"),
+        (partial(parquet, column="body"), r"no column 'text' \(it has: id, body\): name the column with the text"),
         (lambda path: pq.write_table(pa.table({"text": [1]}), path), "column 'text' is of type int64, not string"),
     ],
 )
@@ -210,8 +309,8 @@ def test_a_parquet_file_that_unfolds_as_no_text_does_is_refused(tmp_path, read, 
 
 @pytest.mark.parametrize("suffix", COMPRESSORS)
 def test_a_compressed_file_that_unfolds_as_no_text_does_is_refused(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr(files, "UNFOLDED", 1 << 20)
-    monkeypatch.setattr(files, "TIMES", 10)
+    monkeypatch.setattr(formats, "UNFOLDED", 1 << 20)
+    monkeypatch.setattr(formats, "TIMES", 10)
     path = tmp_path / f"bomb.txt{suffix}"
     path.write_bytes(COMPRESSORS[suffix](b"a" * (1 << 19)))
     assert len(texts(path)[0]) == 1 << 19
@@ -228,7 +327,7 @@ def test_a_file_that_does_not_fit_into_memory_is_named(tmp_path, name, monkeypat
     parquet(tmp_path / "a.parquet")
     (tmp_path / "a.txt").write_text("text")
     (tmp_path / "a.jsonl").write_bytes(json_lines(TEXTS))
-    monkeypatch.setattr(files, "_decode", full)
+    monkeypatch.setattr(formats, "_decode", full)
     monkeypatch.setattr(columns, "_check_column", full)
     with pytest.raises(UserError, match=rf"{name}: it does not fit into memory: leave it out, or split it"):
         texts(tmp_path / name)

@@ -37,6 +37,7 @@ def test_from_files_to_windows(tmp_path):
     assert len(table) == 5
     assert table.schema.metadata[b"evaluation_sha256"].decode() == manifest["splits"]["evaluation"]["sha256"]
     assert json.loads(table.schema.metadata[b"settings"]) == WINDOWS
+    assert table.schema.metadata[b"starts"] == b"sentence"
     with (tmp_path / "corpus" / "evaluation.bin").open("ab") as file:
         file.write(b"more")
     with pytest.raises(UserError, match=r"evaluation\.bin: .* its manifest says"):

@@ -165,7 +165,17 @@ def test_shares_that_make_no_sense(shares, message):
     [
         (ANCHORS, {"overlap_words": 0}, r"overlap_words is 0: write a number of words \(13\), or null"),
         ([], {}, "the corpus is empty: source 'texts' has no document"),
-        (ANCHORS[::2], {}, "the validation split has 0 bytes in 0 documents, and 1 are needed: raise"),
+        (
+            ANCHORS[::2],
+            {},
+            "and 1 are needed: the corpus has enough text, but in only 2 documents: cut them, with corpus cut: para",
+        ),
+        (
+            Texts(ANCHORS[::2], cut="paragraphs"),
+            {},
+            r"the validation split has 0 bytes .* cut them, with corpus cut: a number of characters \(now paragraphs\)",
+        ),
+        (Texts(ANCHORS[:1], cut=500), {}, r"one document.*: cut it, with corpus cut: a smaller number of characters"),
         (
             ANCHORS,
             {"at_least": {"train": 5000}},

@@ -1,4 +1,4 @@
-"""Evaluation windows: at starts of sentences, apart from each other, the same for the same seed."""
+"""Evaluation windows: at starts of sentences, or else of lines or characters, apart, the same for the same seed."""
 
 import re
 from itertools import pairwise
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.data import windows
-from oversmoothing.data.windows import SCHEMA, draw_windows
+from oversmoothing.data.starts import CHARACTER, LINE, SENTENCE, SENTENCE_OF_ANY_SCRIPT, STARTS
+from oversmoothing.data.windows import SCHEMA, STARTED, draw_windows
 from oversmoothing.jobs import UserError
 
 SENTENCES = st.lists(
@@ -29,7 +29,7 @@ def as_array(data):
 def test_windows_of_any_text(text, count, prompt, scored, seed):
     data = text.encode()
     try:
-        table = draw_windows(as_array(data), count, prompt, scored, seed)
+        table = draw_windows(as_array(data), count, prompt, scored, seed, starts=[SENTENCE])
     except UserError:
         # Refused only where nothing more fits; a placed window takes the room of at most two others.
         fitting, free = 0, 0
@@ -50,6 +50,62 @@ def test_windows_of_any_text(text, count, prompt, scored, seed):
         assert data[:offset].rstrip()[-1:] in (b".", b"!", b"?")
     assert all(b - a >= prompt + scored for a, b in pairwise(sorted(offsets)))
     assert draw_windows(as_array(data), count, prompt, scored, seed).equals(table)
+
+
+def test_windows_of_english_are_those_of_earlier_versions():
+    assert drawn(TEXT, 6, 20, 80, seed=1) == (SENTENCE, [27846, 30120, 44400, 55890, 2062, 8503])
+    kind, offsets = drawn(b"A. " * 100, 33, 1, 3)
+    assert (kind, offsets[:12]) == (SENTENCE, [255, 192, 153, 84, 93, 15, 24, 6, 54, 243, 273, 183])
+
+
+def drawn(data, *numbers, seed=0):
+    """Return the kind of start and the offsets of windows."""
+    table = draw_windows(as_array(data), *numbers, seed)
+    return table.schema.metadata[STARTED].decode(), table["offset"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "begin"),
+    [
+        ("这是一个句子，它很长。他说：“走吧！”　然后走了？", SENTENCE_OF_ANY_SCRIPT, "这他然"),  # noqa: RUF001
+        ("यह एक वाक्य है। और यह दूसरा है॥ ", SENTENCE_OF_ANY_SCRIPT, "यऔ"),
+        ("هل هذا سؤال؟ نعم۔ ", SENTENCE_OF_ANY_SCRIPT, "هن"),  # noqa: RUF001
+        ("So it goes… and on… And on!", SENTENCE_OF_ANY_SCRIPT, "aA"),  # after ! there is no white space
+        ("for i in x:\n    y = i\n", LINE, "fy"),
+        ("anna: hi\n\nbob: hello\n", LINE, "ab"),
+        ("ACGTTGCA", CHARACTER, "ACGT"),
+        ("สวัสดีครับ", CHARACTER, "สวัสดีครับ"),
+    ],
+)
+def test_texts_without_ends_of_sentences_as_in_english(text, kind, begin, caplog):
+    data = (text * 200).encode()
+    found, offsets = drawn(data, 40, 5, 10)
+    assert found == kind
+    assert {data[offset:].decode()[0] for offset in offsets} <= set(begin)
+    assert np.diff(sorted(offsets)).min() >= 15
+    assert caplog.messages[0].endswith(" of 40 windows can start with a sentence")
+    assert drawn(data, 10, 5, 10) == (kind, offsets[:10])
+
+
+def test_a_sentence_ends_with_any_mark_of_unicode_and_one_alone():
+    for mark in "؟۔።។。！？｡":  # noqa: RUF001
+        ends = [match.end() for match in STARTS[SENTENCE_OF_ANY_SCRIPT].finditer(f"a{mark}b".encode())]
+        assert ends == [1 + len(mark.encode())]
+    assert not STARTS[SENTENCE_OF_ANY_SCRIPT].search("3.14, a?b、c，d".encode())  # noqa: RUF001
+
+
+@given(st.text("aé漢😀", min_size=1, max_size=60), st.integers(1, 9), st.integers(0, 99))
+def test_windows_of_a_text_without_any_marks_fill_it_with_whole_characters(text, count, seed):
+    data = text.encode()
+    try:
+        _, offsets = drawn(data, count, 1, 3, seed=seed)
+    except UserError as error:
+        fit = int(re.search(r"\((\d+) fit", str(error))[1])
+        assert len(data) - 8 < 7 * count  # a placed window takes the room of at most two others
+        assert not fit or len(drawn(data, fit, 1, 3, seed=seed)[1]) == fit < count
+        return
+    assert all(data[offset:].decode() for offset in offsets)
+    assert all(b - a >= 4 for a, b in pairwise(sorted(offsets)))
 
 
 def test_seeds_differ_and_more_windows_keep_the_first(tmp_path):
@@ -76,36 +132,37 @@ def test_a_crowded_corpus_is_filled_without_overlap():
 
 def test_a_window_may_end_with_the_corpus_but_not_beyond():
     data = b"One. " + b"x" * 100
-    assert draw_windows(as_array(data), 1, 20, 80, seed=0)["offset"].to_pylist() == [5]
-    with pytest.raises(UserError, match="no room"):
-        draw_windows(as_array(data[:-1]), 1, 20, 80, seed=0)
+    assert drawn(data, 1, 20, 80) == (SENTENCE, [5])
+    assert drawn(data[:-1], 1, 20, 80)[0] == CHARACTER
+    with pytest.raises(UserError, match="too short"):
+        drawn(data[6:], 1, 20, 80)
 
 
 def test_a_large_corpus_is_not_scanned(monkeypatch):
-    visited = []
+    visited, pattern = [], STARTS[SENTENCE]
 
     class Counting:
         def search(self, data, start, end):
-            match = windows.re.compile(rb"[.!?]\s+(?=\S)").search(data, start, end)  # type: ignore[call-overload]
+            match = pattern.search(data, start, end)
             visited.append((match.end() if match else end) - start)
             return match
 
-    monkeypatch.setattr(windows, "SENTENCE_START", Counting())
+    monkeypatch.setitem(STARTS, SENTENCE, Counting())
     data = as_array(TEXT * 200)
     draw_windows(data, 20, 20, 80, seed=0)
     assert 0 < sum(visited) < len(data) / 1000
 
 
 @pytest.mark.parametrize(
-    ("data", "placed"),
+    ("data", "fit"),
     [
-        (b"Too short. For it.", 0),
-        (b"No sentence ends in here " * 200, 0),
-        (b"One. Two " + b"x" * 500, 1),  # one start only
+        (b"Too short. For it.", "0 fit, each at the start of a sentence"),
+        (b"No end " * 30, "1 fit, each at the start of a character"),
+        ((b"A. " + b"b" * 97) * 2 + b"A. b", "2 fit, each at the start of a sentence"),
     ],
 )
-def test_a_corpus_without_room_is_refused(data, placed):
-    message = rf"corpus of {len(data):,} bytes has no room for 3 windows of 100 bytes.*\(placed {placed}\): lower"
+def test_a_corpus_without_room_is_refused(data, fit):
+    message = rf"split of {len(data):,} bytes is too short for 3 windows of 100 bytes .*\({fit}\): lower windows.count"
     with pytest.raises(UserError, match=message):
         draw_windows(as_array(data), 3, 20, 80, seed=0)
 

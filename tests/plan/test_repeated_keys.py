@@ -24,6 +24,13 @@ def test_a_repeated_key_is_named_with_both_lines(tmp_path, text, message):
     assert f"{path}: {message}" in str(error.value)
 
 
+def test_a_target_that_was_read_as_a_config_is_named(tmp_path):
+    path = tmp_path / "manifest.json"
+    path.write_text('{"splits": {}, "seal": "1a"}')
+    with pytest.raises(ConfigError, match=r"manifest\.json: a result, not a config; .*: write `--` before targets"):
+        check_keys([path])
+
+
 def test_equal_keys_of_different_mappings_and_aliases_repeat_nothing(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("a: &a {x: 1, y: [1]}\nb: *a\nc: {<<: *a, x: 2}\nd: [{x: 1}, {x: 2}]\n")

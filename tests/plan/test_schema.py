@@ -1,11 +1,13 @@
 """The schema: every key described, its description in config/README.md, and what the library declares accepted."""
 
 import pytest
-from default_config import DEFAULT
+from default_config import DEFAULT, default
+from snakemake.cli import parse_config
 
 from checks.config import check
 from oversmoothing.data import sources
 from oversmoothing.scores.catalogue.decoders import maps, methods
+from plan import ConfigError
 from schemas.config import read_schema
 from schemas.describe import PARTS, updated
 
@@ -50,3 +52,41 @@ def test_a_corpus_of_ones_own_is_accepted(monkeypatch):
         check(config)
     monkeypatch.setitem(sources.SOURCES, "letters", sources.docstrings)
     check(config)
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ("windows={count: 5}", {"count": 5}),
+        ("seeds=[1, 2]", [1, 2]),
+        ("wanted=null", None),
+        ("corpus={cut: 500, overlap_words: null, column: 7}", {"cut": 500, "overlap_words": None, "column": "7"}),
+        ("corpus={cut: paragraphs, splits: {train: .8, validation: .1, evaluation: .1}}", {"cut": "paragraphs"}),
+        ("tokens={vocabulary: 8192}", {"vocabulary": 8192}),
+        ("training={compile: true, betas: [0.9, 0.95]}", {"compile": True, "betas": [0.9, 0.95]}),
+        ("family=[{rank: 4}, {rank: 288, published_as: 512}]", [{"rank": 4}, {"rank": 288, "published_as": "512"}]),
+        (
+            "decodings=[{name: pure}, {chain: [{top-k: 5}, greedy]}]",
+            [{"name": "pure"}, {"chain": [{"top-k": 5}, "greedy"]}],
+        ),
+    ],
+)
+def test_strings_of_the_command_line_are_read_as_the_schema_wants(given, read):
+    """Snakemake hands on what is inside a mapping or a list as strings; where the schema has strings, they stay."""
+    ((key, _),) = (changes := parse_config([given])).items()
+    check(config := default(**changes))
+    found = config[key]
+    assert (found if not isinstance(read, dict) else {name: found[name] for name in read}) == read
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("windows={count: 0}", "windows.count: 0 is less than the minimum of 1"),
+        ("windows={count: many}", "windows.count: 'many' is not of type 'integer'"),
+        ("corpus={column: [text]}", r"corpus.column: \['text'\] is not of type 'string'"),
+    ],
+)
+def test_other_strings_stay_as_they_are(given, message):
+    with pytest.raises(ConfigError, match=message):
+        check(default(**parse_config([given])))

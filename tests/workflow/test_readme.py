@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -10,6 +11,7 @@ import tomllib
 import pytest
 import yaml
 from default_config import DEFAULT, default
+from snakemake.cli import get_argument_parser
 from study import COMPILED, ROOT
 
 from oversmoothing.commands import COMMANDS
@@ -96,6 +98,20 @@ def test_its_commands_exist():
         assert set(re.findall(r"(?:`|[$] )oversmoothing ([a-z]+)", page)) <= set(COMMANDS)
         for script in re.findall(r"python ((?:scripts|benchmarks)/\w+\.py)", page):
             assert (ROOT / script).is_file(), script
+
+
+def test_its_commands_of_snakemake_name_no_target_as_a_config():
+    """`--configfile` and `--config` take all words behind them, up to an option or `--`."""
+    comments = {path.name: path.read_text() for path in (ROOT / "config").glob("*.yaml")}
+    parser = get_argument_parser()
+    seen = 0
+    for name, page in (PAGES | comments).items():
+        for line in re.findall(r"(?:`|[$] |: )snakemake ((?:[^`#]|\n(?=--))+?)(?=`|#|\n(?!--)|$)", page):
+            given = parser.parse_args(shlex.split(line.replace("\n", " ")))
+            assert all(str(file).endswith(".yaml") for file in given.configfile or []), f"{name}: {line}"
+            assert all("=" in entry for entry in given.config or []), f"{name}: {line}"
+            seen += bool(given.configfile)
+    assert seen > 10
 
 
 def test_the_configs_it_shows_are_accepted(tmp_path):

@@ -2,10 +2,13 @@
 
 import difflib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
+import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
@@ -29,9 +32,15 @@ Validator = extend(
 )
 
 
-def check(config: Mapping[str, Any]) -> None:
-    """Check a config against the schema and against itself; a `ConfigError` names the first faulty key."""
-    for message in _mistakes(config):
+def check(config: dict[str, Any]) -> None:
+    """Check a config against the schema and against itself; a `ConfigError` names the first faulty key.
+
+    Strings become numbers, booleans or null in place where the schema has these and no string, because Snakemake hands
+    on all that is inside ``--config 'windows={count: 5}'`` as strings.
+    """
+    validator = Validator(read_schema())
+    _read_strings(config, validator)
+    for message in _mistakes(config, validator):
         raise ConfigError(message)
 
 
@@ -44,10 +53,29 @@ def check_device(config: Mapping[str, Any]) -> None:
         )
 
 
-def _mistakes(config: Mapping[str, Any]) -> Iterator[str]:
-    for error in sorted(
-        Validator(read_schema()).iter_errors(config), key=lambda error: [str(part) for part in error.path]
-    ):
+def _read_strings(config: dict[str, Any], validator: Any) -> None:
+    for error in _all(validator.iter_errors(config)):
+        if not isinstance(error.instance, str) or not error.absolute_path:
+            continue
+        try:
+            value = yaml.safe_load(error.instance)
+        except yaml.YAMLError:
+            continue
+        wanted = {"type": error.schema["type"]} if error.validator == "type" else error.schema
+        if isinstance(value, int | float | None) and validator.evolve(schema=wanted).is_valid(value):
+            *folders, last = error.absolute_path
+            reduce(getitem, folders, config)[last] = value
+
+
+def _all(errors: Iterable[Any]) -> Iterator[Any]:
+    """Yield errors, and those of the alternatives of each."""
+    for error in errors:
+        yield error
+        yield from _all(error.context)
+
+
+def _mistakes(config: Mapping[str, Any], validator: Any) -> Iterator[str]:
+    for error in sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.path]):
         yield _explain(error)
     yield from _not_finite(config, "")
     yield from _entries(config)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -22,8 +23,16 @@ def check_keys(files: Iterable[str | Path]) -> None:
             raise ConfigError(
                 f"{file}: its aliases (*name) stand for more than {COPIED:,} values; write out those you need"
             )
+        if "seal" in _keys(document):
+            raise ConfigError(
+                f"{file}: a result, not a config; --configfile takes all words behind it: write `--` before targets"
+            )
         for key, first, second in _repeated(document, ""):
             raise ConfigError(f"{file}: {key} is given twice, in lines {first} and {second}; keep one of them")
+
+
+def _keys(node: yaml.Node | None) -> list[Any]:
+    return [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
 
 
 def _repeated(node: yaml.Node | None, where: str) -> Iterator[tuple[str, int, int]]:

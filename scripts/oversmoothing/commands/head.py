@@ -14,8 +14,9 @@ from oversmoothing.commands.one_head.measure import Choices, measure_model
 from oversmoothing.commands.one_head.report import report
 from oversmoothing.commands.one_head.schema import SCHEMA
 from oversmoothing.commands.one_head.source import Source, described, find_model, load, tokenizer_of
-from oversmoothing.commands.one_head.text import passages, read_text
-from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
+from oversmoothing.commands.one_head.text import passages
+from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
+from oversmoothing.data.files import read_beginning
 from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.jobs import UserError
@@ -41,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         "study over bytes"
     )
     command.add_argument("model", help=what)
-    command.add_argument("--text", metavar="FILE", help="UTF-8, of which the first MiB is read; none: the head alone")
+    command.add_argument("--text", metavar="FILE", help=f"{TEXT}; none: the head alone")
     number("--positions", default=64, help="tokens of the text to predict (default: %(default)s)")
     number("--tbat-positions", default=8, help="how many of them get a TBAT (default: %(default)s)")
     what = "a model with the same tokenizer: how far MODEL is from it, and how much of that any model with this head "
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             shown.refresh()
 
         begin("the model's files")
-        text = read_text(options.text) if options.text else None
+        text = read_beginning(options.text, options.column) if options.text else None
         source = find_model(options.model, options.revision, options.assets)
         truth = find_model(options.truth, None, options.assets) if options.truth else None
         begin("the model's tokens and weights")

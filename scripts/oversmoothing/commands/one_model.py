@@ -13,9 +13,13 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute, setup
 from oversmoothing.store.atomic import write_json
 
+TEXT = "UTF-8 or Parquet, JSON Lines, JSON, also compressed, of which the first MiB of text is read"
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add where the model comes from, how it is run, and the JSON that is written."""
+    """Add the text's column, where the model comes from, how it is run, and the JSON that is written."""
+    what = "of a text in Parquet or JSON: the column or field with the text (default: %(default)s)"
+    parser.add_argument("--column", default="text", metavar="NAME", help=what)
     parser.add_argument("--revision", metavar="R", help="branch, tag or commit on the hub (default: main)")
     parser.add_argument("--assets", default="assets", metavar="FOLDER", help="of fetched models (default: %(default)s)")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="(default: %(default)s)")

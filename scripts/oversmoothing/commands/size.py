@@ -15,8 +15,9 @@ from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.size import Size, Sizes, refusal
 from oversmoothing.commands.one_head.source import find_model, tokenizer_of
 from oversmoothing.commands.one_head.source import load as load_model
-from oversmoothing.commands.one_head.text import owners, passages, read_text
-from oversmoothing.commands.one_model import add_options, check_json, compute_of, tell
+from oversmoothing.commands.one_head.text import owners, passages
+from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
+from oversmoothing.data.files import read_beginning
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         "which is fetched once, or RESULTS/models/NAME of a study over bytes"
     )
     command.add_argument("--truth", required=True, metavar="MODEL", help=what)
-    command.add_argument("--text", required=True, metavar="FILE", help="UTF-8, of which the first MiB is read")
+    command.add_argument("--text", required=True, metavar="FILE", help=TEXT)
     command.add_argument("--ranks", type=_ranks, default=(4, 8, 16, 32), metavar="R,R,...", help=RANKS)
     what = "tokens of the text, half of them to fit heads to; a rank needs four for each of its columns "
     command.add_argument("--positions", type=int, default=1000, metavar="N", help=f"{what}(default: %(default)s)")
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     if not options.memory > 0:
         raise UserError(f"--memory {options.memory} must be more than 0")
     check_json(options.json)
-    model, tokens, source = load(options, read_text(options.text), compute := compute_of(options))
+    model, tokens, source = load(options, read_beginning(options.text, options.column), compute := compute_of(options))
     chosen = passages(tokens, model.config.block, options.positions, options.text, PASSAGES)
     passage = owners(chosen)
     if len(chosen) < 2:

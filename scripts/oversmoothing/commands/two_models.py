@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Collection, Mapping
 from functools import partial
+from glob import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,8 +37,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     what = "a causal language model: a folder in the Hugging Face format, or a name on the hub (owner/name)"
     command.add_argument("model", help=what)
     command.add_argument("truth", help="the model that it is measured against, with the same tokenizer")
-    text = "text to measure on: .txt, .md, .jsonl, ..."
+    text = "text to measure on: .txt, .md, .jsonl, .json, .parquet, also compressed"
     command.add_argument("--text", type=Path, required=True, metavar="FILE", help=text)
+    column = "of a text in Parquet or JSON: the column or field with the text (default: text)"
+    command.add_argument("--column", default="text", metavar="NAME", help=column)
     number("--windows", default=100, help="passages of the text (default: 100)")
     number("--prompt", default=64, help="tokens of each before the first scored one")
     number("--scored", default=64, help="scored tokens of each (default: 64)")
@@ -62,7 +65,7 @@ def run(
     """
     if not SNAKEFILE.is_file():
         raise UserError(f"no {SNAKEFILE} in {Path.cwd()}; run `oversmoothing {name}` in the folder of the project")
-    if not asked.text.is_file():
+    if not asked.text.exists():
         raise UserError(f"--text {asked.text}: no such file")
     model, truth = names(asked.model, asked.truth)
     both = asked.model, asked.truth
@@ -151,7 +154,7 @@ def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> di
         "results": str(results),
         "assets": ASSETS,
         "device": asked.device,
-        "corpus": {**fixed["corpus"], "paths": [str(asked.text)]},
+        "corpus": {**fixed["corpus"], "paths": [escape(str(asked.text))], "column": asked.column},
         "tokens": {"tokenizer": asked.truth},
         "windows": {"count": asked.windows, "prompt": asked.prompt, "scored": asked.scored},
         "inference": {"precision": asked.precision},

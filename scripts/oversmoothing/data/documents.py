@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 PARAGRAPHS = "paragraphs"
-_BLANK_LINES = re.compile(r"\n[ \t\r]*\n\s*")
+_BLANK_LINES = re.compile(r"\r?\n[ \t\r]*\n\s*")
 
 
 class Document(NamedTuple):
@@ -53,7 +53,7 @@ class Cut:
 
 def paragraphs(text: str) -> Iterator[str]:
     """Parts of a text between blank lines, without those."""
-    return filter(None, _BLANK_LINES.split(text.strip("\n")))
+    return filter(None, _BLANK_LINES.split(text.strip("\r\n")))
 
 
 def stretches(text: str, length: int) -> Iterator[str]:

@@ -1,48 +1,30 @@
-"""Local files as a corpus: Parquet, and plain or compressed JSON Lines and text files."""
+"""Local files as a corpus, and the beginning of one file as a text: Parquet, JSON and plain text, compressed or not."""
 
-import bz2
-import codecs
 import glob
-import gzip
-import io
-import json
 import logging
-import lzma
 import os
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import pyarrow as pa
-
-from oversmoothing.data.columns import TIMES, UNFOLDED, damage_named, text_batches
 from oversmoothing.data.documents import Document
+from oversmoothing.data.formats import read_plain, reader_of
 from oversmoothing.data.globs import CONTROL, matching_files
 from oversmoothing.jobs import UserError
 
 logger = logging.getLogger(__name__)
 
-PARQUET = (".parquet", ".pq")
-JSON_LINES = (".jsonl", ".ndjson")
-PLAIN = (".txt", ".md", ".text")
-# The standard library's readers are preferred because they detect a truncated file.
-DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-    ".zst": lambda path: pa.input_stream(str(path), compression="zstd"),
-    ".lz4": lambda path: pa.input_stream(str(path), compression="lz4"),
-}
-BUFFER = 1 << 20  # bytes decompressed at a time
+READ = 1 << 20  # bytes of a text that a command reads; its tokenizer needs a hundred times as much memory
+BLANK_LINE = "\n\n"
 
 
 class Files:
     """Source of the documents in local files, in the order of the files' paths.
 
     `paths` are files or globs, in which ``**`` matches any number of folders. A Parquet file yields one document per
-    row, a JSON Lines file one per line, both from `column`; any other file is one document. Null texts are skipped and
-    counted. A `UserError` names the glob that matches nothing, or the file that cannot be read and the place in it.
+    row, JSON one per line or element of an array, both from `column`; any other file is one document. Null texts are
+    skipped and counted. A `UserError` names the glob that matches nothing, or the file that cannot be read and the
+    place in it.
     """
 
     def __init__(self, paths: Sequence[str], column: str = "text") -> None:
@@ -50,7 +32,7 @@ class Files:
             raise UserError("a corpus of files takes a list of at least one file or glob, such as [data/*.parquet]")
         self.column = column
         self.files = find_files(paths)
-        self._readers = [_reader(path) for path in self.files]  # an unknown extension fails now, not in an hour
+        self._readers = [reader_of(path) for path in self.files]  # an unknown extension fails now, not in an hour
         # Names are relative to the deepest common folder, so that they are the same on every machine.
         top = os.path.commonpath([path.parent for path in self.files])
         self._names = [path.relative_to(top).as_posix() for path in self.files]
@@ -59,7 +41,7 @@ class Files:
     def __iter__(self) -> Iterator[Document]:
         for path, name, reader in zip(self.files, self._names, self._readers, strict=True):
             documents = nulls = 0
-            for place, text in reader(path, self.column):
+            for place, text in reader(path, self.column, None):
                 if text is None:
                     nulls += 1
                     continue
@@ -93,101 +75,25 @@ def find_files(paths: Sequence[str]) -> list[Path]:
     return [Path(path) for path in files]
 
 
-def _reader(path: Path) -> Callable[[Path, str], Iterator[tuple[str, str | None]]]:
-    """Select by extension the function that yields (place in the file, text or None)."""
-    suffix = path.suffix.lower()
-    inner = path.with_suffix("").suffix.lower() if suffix in DECOMPRESSORS else suffix
-    if suffix in PARQUET:
-        return _read_parquet
-    if inner in JSON_LINES:
-        return _read_json_lines
-    if inner in PLAIN:
-        return _read_plain
-    if inner in PARQUET:
-        raise UserError(f"{path}: Parquet compresses its own columns: decompress the file ({suffix}) first")
-    known = " ".join((*PARQUET, *JSON_LINES, *PLAIN))
-    raise UserError(
-        f"{path}: extension {inner or suffix or '(none)'!r} is not known: name only files "
-        f"that end in one of {known} (all but Parquet also with {' '.join(DECOMPRESSORS)})"
-    )
+def read_beginning(path: str | Path, column: str = "text", most: int = READ) -> str:
+    """Return the first `most` bytes of the documents of a file (see `Files`), joined by a blank line.
 
-
-def _read_parquet(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
-    with damage_named(path):
-        texts = chain.from_iterable(batch.to_pylist() for batch in text_batches(path, column))
-        yield from ((f":{row}", text) for row, text in enumerate(texts))
-
-
-def _read_json_lines(path: Path, column: str) -> Iterator[tuple[str, str | None]]:
-    offset = 0
-    with damage_named(path), _open(path) as file:
-        for number, line in enumerate(file, start=1):
-            text = _decode(line, path, offset, first=number == 1)
-            offset += len(line)
-            if text.strip():
-                yield f":{number}", _field(text, column, path, number)
-
-
-def _field(line: str, column: str, path: Path, number: int) -> str | None:
+    A folder of parts, such as Spark writes, is read as one file. A file of an unknown extension is a plain text.
+    """
+    path = Path(path)
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", type(error).__name__)
-        raise UserError(f"{path}: line {number} is not JSON ({reason}): correct or remove the line") from None
-    if not isinstance(record, dict) or column not in record:
-        have = f"it has: {', '.join(record)}" if isinstance(record, dict) else "it is not an object"
-        fault = f"line {number} has no field {column!r} ({have})"
-        raise UserError(f"{path}: {fault}: set corpus column to the field with the text")
-    text = record[column]
-    if text is not None and not isinstance(text, str):
-        fault = f"{column!r} is {type(text).__name__}, not a string"
-        raise UserError(f"{path}: line {number}: {fault}: set corpus column to a field with text")
-    # JSON can contain a lone surrogate, which UTF-8 cannot encode.
-    return text if text is None else text.encode("utf-8", "replace").decode()
-
-
-def _read_plain(path: Path, _: str) -> Iterator[tuple[str, str | None]]:
-    with damage_named(path), _open(path) as file:
-        yield "", _decode(file.read(), path, 0, first=True)
-
-
-def _decode(data: bytes, path: Path, offset: int, first: bool) -> str:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        byte = f"byte {offset + error.start} is 0x{data[error.start]:02x}"
-        raise UserError(f"{path}: not UTF-8: {byte}: convert the file to UTF-8") from None
-    return text.removeprefix(codecs.BOM_UTF8.decode()) if first else text
-
-
-def _open(path: Path) -> IO[bytes]:
-    opened = DECOMPRESSORS.get(path.suffix.lower())
-    if opened is None:
-        return path.open("rb")
-    if not path.stat().st_size:
-        raise UserError(f"{path}: 0 bytes, which is no compressed file: fetch or write the file again")
-    return io.BufferedReader(_Unfolded(path, opened(path)), BUFFER)
-
-
-class _Unfolded(io.RawIOBase):
-    """The content of a compressed file, up to a size to which no text unfolds."""
-
-    def __init__(self, path: Path, file: Any) -> None:
-        self.path, self.file = path, file
-        self.size = path.stat().st_size
-        self.most = self.left = max(UNFOLDED, TIMES * self.size)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        count: int = self.file.readinto(buffer)
-        self.left -= count
-        if self.left < 0:
-            fault = f"its {self.size:,} bytes unfold to more than {self.most:,}, as no text does"
-            raise UserError(f"{self.path}: {fault}: leave the file out")
-        return count
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
+        path.stat()
+    except OSError as error:
+        raise UserError(f"{path}: it cannot be read ({error.strerror})") from None
+    files = [Path(part) for part in matching_files([glob.escape(str(path))])] if path.is_dir() else [path]
+    if not files:
+        raise UserError(f"{path}: a folder, and not one of Parquet or JSON files as Spark writes them: name a file")
+    documents, size = [], 0
+    for file in files:
+        for _, text in reader_of(file, read_plain)(file, column, most):
+            if text and not text.isspace():
+                documents.append(text)
+                size += len(text)  # characters, of which each has a byte at least
+            if size >= most:
+                break
+    return BLANK_LINE.join(documents).encode()[:most].decode(errors="ignore")

@@ -1,13 +1,17 @@
-"""Files that globs match: each file once, whatever links lead to it."""
+"""Files that globs match: each file once, whatever links lead to it, and in place of a folder of parts these."""
 
 import heapq
 import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from glob import glob
+from glob import escape, glob
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # a line break, or no character at all in a path
+
+# Spark writes a folder of this ending with parts in it, and marks beside them.
+PARTED = (".parquet", ".pq", ".json", ".jsonl", ".ndjson")
+_MARK = re.compile(r"_(SUCCESS|(common_)?metadata|(committed|started)_\w+)")
 
 
 def matching_files(patterns: Iterable[str]) -> list[str]:
@@ -16,9 +20,11 @@ def matching_files(patterns: Iterable[str]) -> list[str]:
     Globs are those of `glob.glob`, but ``**`` enters each folder once, so that links in a circle end.
     """
     matches = {path for pattern in patterns for path in _matches(os.path.expanduser(pattern))}  # noqa: PTH111 (a glob)
+    parted = [path for path in matches if path.rstrip("/").lower().endswith(PARTED) and os.path.isdir(path)]  # noqa: PTH112
+    matches.update(part for path in parted for part in glob(f"{escape(path.rstrip('/'))}/[!_]*"))  # noqa: PTH207
     files: dict[str, str] = {}
     for path in sorted(matches):
-        if os.path.isfile(path):  # noqa: PTH113
+        if os.path.isfile(path) and not _MARK.fullmatch(os.path.basename(path)):  # noqa: PTH113, PTH119
             files.setdefault(os.path.realpath(path), path)
     return list(files.values())
 

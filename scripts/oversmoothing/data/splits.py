@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from oversmoothing.data.documents import Source
+from oversmoothing.data.documents import PARAGRAPHS, Source
 from oversmoothing.data.runs import collect, run_hashes, shares_run
 from oversmoothing.data.writer import SplitWriter
 from oversmoothing.jobs import UserError
@@ -73,11 +73,12 @@ def build_splits(
             dropped = dict.fromkeys(("empty", "duplicates", "overlaps"), 0)
             seen: set[bytes] = set()
             kept: list[np.ndarray] = []  # hashes of the runs that no later split may have
-            count = 0
+            count = size = 0
             for document in tqdm(source, desc=split, total=total, unit="document", disable=None):
                 count += 1
                 try:
                     encoded = document.text.encode()
+                    size += len(encoded)
                     digest = hashlib.blake2b(encoded, digest_size=16).digest()
                     if _split_of(digest, bounds) != split:
                         continue
@@ -95,18 +96,23 @@ def build_splits(
                 except MemoryError:
                     raise UserError(
                         f"{document.name}: out of memory with this document of {len(document.text):,} characters: cut "
-                        "it, with corpus cut: paragraphs (at blank lines) or a number of characters, or leave it out"
+                        f"it, {_cutting(source)}, or leave it out"
                     ) from None
             total = count
             if not total:
                 raise UserError(f"the corpus is empty: {_describe(source)} has no document{_without_text(source)}")
             if total == 1:
                 raise UserError(
-                    f"the corpus of {_describe(source)} is one document, which cannot be split: cut it, with corpus "
-                    f"cut: paragraphs (at blank lines) or a number of characters{_without_text(source)}"
+                    f"the corpus of {_describe(source)} is one document, which cannot be split: cut it, "
+                    f"{_cutting(source)}{_without_text(source)}"
                 )
             known = collect([known, *kept])
             least = max(1, (at_least or {}).get(split, 1))
+            if writer.bytes < least <= shares[split] * size and not any(dropped.values()):
+                raise writer.too_small(
+                    least,
+                    f"the corpus has enough text, but in only {total:,} documents: cut them, {_cutting(source)}",
+                )
             if writer.bytes < least:
                 raise writer.too_small(
                     least,
@@ -159,6 +165,14 @@ def _without_text(source: Source) -> str:
     files = [file for file in listed if file.get("bytes") == 0] if isinstance(listed, list) else []
     named = ", ".join(file["name"] for file in files[:5]) + (f" and {len(files) - 5} more" if len(files) > 5 else "")
     return f"; {named} {'holds' if len(files) == 1 else 'hold'} no text" if files else ""
+
+
+def _cutting(source: Source) -> str:
+    """Say how the documents of a source can be cut, or cut smaller."""
+    cut = source.facts().get("cut")
+    if cut is None:
+        return "with corpus cut: paragraphs (at blank lines) or a number of characters"
+    return f"with corpus cut: {'a' if cut == PARAGRAPHS else 'a smaller'} number of characters (now {cut})"
 
 
 def _describe(source: Source) -> str:

@@ -1,16 +1,20 @@
 """Evaluation windows: the passages of held-out text on which every model is scored."""
 
-import re
+import logging
 from bisect import bisect, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from oversmoothing.data.starts import CHARACTER, STARTS
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
+
+logger = logging.getLogger(__name__)
 
 SCHEMA = pa.schema(
     [
@@ -22,8 +26,7 @@ SCHEMA = pa.schema(
 # Of windows that were cut in tokens rather than bytes; `prompt` and `scored` are then the text of these.
 TOKENS = [pa.field(name, pa.list_(pa.int32()), nullable=False) for name in ("prompt_tokens", "scored_tokens")]
 
-# A sentence starts at the first non-space byte after a punctuation mark and at least one white space.
-SENTENCE_START = re.compile(rb"[.!?]\s+(?=\S)")
+STARTED = b"starts"  # key of the metadata that says which of `STARTS` windows have
 # After this many failed draws in a row, the corpus is searched for the remaining places.
 DRAWS_WITHOUT_PLACE = 200
 
@@ -40,11 +43,21 @@ class Passage:
 Cut = Callable[[int], Passage | None]
 
 
-def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: int, cut: Cut | None = None) -> pa.Table:
+def draw_windows(
+    data: np.ndarray,
+    count: int,
+    prompt: int,
+    scored: int,
+    seed: int,
+    cut: Cut | None = None,
+    starts: Iterable[str] = STARTS,
+) -> pa.Table:
     """Draw windows that start with a sentence and do not overlap (thesis, section 3).
 
     A random byte is drawn and the window starts at the next sentence, so only the neighbourhood of the windows is
-    read, unless the corpus is nearly full. The first n windows are the same for every `count` >= n.
+    read, unless the corpus is nearly full. In a text with too few sentences that end as in English, all windows start
+    with sentences of any script, else with lines, else with any character (`STARTS`); the schema's metadata say which,
+    under `STARTED`. The first n windows are the same for every `count` >= n that starts alike.
 
     Parameters
     ----------
@@ -56,6 +69,8 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
         Length of the prompt and of the scored text after it; 100 and 500 bytes in the thesis.
     cut : callable, optional
         For windows of tokens (`oversmoothing.data.tokens.text.passages`), of which each has a byte at least.
+    starts : iterable of str
+        Names of the `STARTS` that are tried.
 
     Returns
     -------
@@ -67,16 +82,23 @@ def draw_windows(data: np.ndarray, count: int, prompt: int, scored: int, seed: i
             raise UserError(f"windows: {name} is {value}: write a number of at least {least}")
     length = prompt + scored
     unit, schema = ("bytes", SCHEMA) if cut is None else ("tokens", pa.schema([*SCHEMA, *TOKENS]))
-    drawn: list[tuple[int, Passage]] = []
-    if len(data) >= count * length:
-        drawn = _draw(data, count, length, cut or _passages(data, prompt, length), np.random.default_rng(seed))
-    if len(drawn) < count:
+    placed: dict[str, int] = {}
+    for kind in starts:
+        drawn = _draw(data, count, length, cut or _passages(data, prompt, length), np.random.default_rng(seed), kind)
+        if len(drawn) == count:
+            break
+        placed[kind] = len(drawn)
+        logger.warning("only %d of %d windows can start with a %s", len(drawn), count, kind)
+    else:
+        best = max(placed, key=placed.__getitem__)
         raise UserError(
-            f"windows: the evaluation corpus of {len(data):,} bytes has no room for {count:,} windows of {length:,} "
-            f"{unit} that each start a sentence and do not overlap (placed {len(drawn):,}): "
-            "lower count, prompt or scored, or raise the evaluation share of the corpus"
+            f"windows: the evaluation split of {len(data):,} bytes is too short for {count:,} windows of {length:,} "
+            f"{unit} that do not overlap ({placed[best]:,} fit, each at the start of a {best}): lower windows.count, "
+            "prompt or scored, or give the split more text (more files, or its share in corpus.splits)"
         )
-    columns = [range(count), *zip(*((start, *passage.columns) for start, passage in drawn), strict=True)]
+    logger.info("each window starts with a %s", kind)
+    schema = schema.with_metadata({STARTED: kind})
+    columns = [range(count), *zip(*((offset, *passage.columns) for offset, passage in drawn), strict=True)]
     return pa.table([pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema)
 
 
@@ -117,21 +139,29 @@ def _passages(data: np.ndarray, prompt: int, length: int) -> Cut:
 
 
 def _draw(
-    data: np.ndarray, count: int, length: int, cut: Cut, random: np.random.Generator
+    data: np.ndarray, count: int, length: int, cut: Cut, random: np.random.Generator, kind: str
 ) -> list[tuple[int, Passage]]:
-    """Draw up to `count` passages that start with a sentence, `length` bytes or more before the end, apart."""
+    """Draw up to `count` passages with a start of some kind, `length` bytes or more before the end, apart."""
     last = len(data) - length
+    barren = last + 1  # there is no start from here on
     drawn: list[tuple[int, Passage]] = []
     taken: list[tuple[int, int]] = []  # starts and ends, sorted
+    places: list[int] = []  # where a passage was free when all starts were last looked through
     misses = 0
-    while len(drawn) < count:
-        start = next(_sentences(data, int(random.integers(last + 1)), last), None)
-        passage = None if start is None else _free(start, taken, cut)
+    while last >= 0 and len(drawn) < count:
+        position = int(random.integers(last + 1))
+        start = next(_starts(data, position, last, kind), None) if position < barren else None
+        passage = None
+        if start is None:
+            barren = min(barren, position)
+        else:
+            passage = _free(start, taken, cut)
         if start is None or passage is None:
             misses += 1
             if misses < DRAWS_WITHOUT_PLACE:
                 continue
-            places = [place for place in _sentences(data, 0, last) if _free(place, taken, cut)]
+            some = _gaps(data, last, taken) if kind == CHARACTER else places or _starts(data, 0, last, kind)
+            places = [place for place in some if _free(place, taken, cut)]
             if not places:
                 break
             start = places[int(random.integers(len(places)))]
@@ -143,11 +173,17 @@ def _draw(
     return drawn
 
 
-def _sentences(data: np.ndarray, position: int, last: int) -> Iterator[int]:
-    """Yield the starts of sentences after `position` that are at most `last`."""
-    while match := SENTENCE_START.search(data, position, last + 1):  # type: ignore[call-overload]
+def _starts(data: np.ndarray, position: int, last: int, kind: str) -> Iterator[int]:
+    """Yield the starts of some kind after `position` that are at most `last`."""
+    while match := STARTS[kind].search(data, position, last + 1):  # type: ignore[call-overload]
         yield match.end()
         position = match.end()
+
+
+def _gaps(data: np.ndarray, last: int, taken: list[tuple[int, int]]) -> Iterator[int]:
+    """Yield the first character of each gap between passages; one fits there if it fits anywhere in the gap."""
+    for end in (1, *(end for _, end in taken)):
+        yield from islice(_starts(data, end - 1, last, CHARACTER), 1)
 
 
 def _free(start: int, taken: list[tuple[int, int]], cut: Cut) -> Passage | None:

@@ -1,9 +1,7 @@
 """Passages of a text, evenly spaced, the tokens of them that are predicted, and one model over them."""
 
-import codecs
 from collections.abc import Iterator, Sequence
 from math import ceil
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +15,6 @@ from oversmoothing.models.model import GPT
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.spaced_positions import positions_of
 
-READ = 1 << 20  # bytes of a file, its first; the tokenizer needs a hundred times as much memory
 PASSAGES = 8  # at least so many, unless another number is asked for or the text is too short,
 LENGTH = 256  # each of so many tokens
 RESAMPLES, SEED = 2000, 1337  # of whole passages, for intervals; as `statistics` of the default config
@@ -28,19 +25,6 @@ class Passage(NamedTuple):
 
     tokens: np.ndarray
     places: np.ndarray
-
-
-def read_text(path: str | Path) -> str:
-    """Return the first `READ` bytes of a UTF-8 text; a `UserError` if there is no such file or it is another format."""
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            data, more = file.read(READ), bool(file.read(1))
-        return codecs.getincrementaldecoder("utf-8")().decode(data, final=not more)
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text (byte {error.start}: {error.reason}); convert it first") from error
-    except OSError as error:
-        raise UserError(f"{path}: it cannot be read ({error.strerror or error})") from error
 
 
 def owners(passages: Sequence[Passage]) -> np.ndarray:
