@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.identity import check_identity, identity
+from oversmoothing.store.identity import check_identity, identity, texts
 from oversmoothing.store.seal import BLANK, KEY, check, seal
 
 _DTYPES = {np.dtype(np.float32): "F32", np.dtype(np.float16): "F16"}
@@ -35,7 +35,7 @@ class Stored:
 
 def write_tensors(path: str | Path, tensors: Mapping[str, Stored], metadata: Mapping[str, str]) -> None:
     """Write tensors, the widest first, so that all are aligned; the file's identity is added to its metadata."""
-    header: dict[str, Any] = {"__metadata__": {**metadata, **identity(path), KEY: BLANK}}
+    header: dict[str, Any] = {"__metadata__": {**metadata, **identity(path), **texts(), KEY: BLANK}}
     end = 0
     ordered = dict(sorted(tensors.items(), key=lambda item: (-item[1].size, item[0])))
     for name, tensor in ordered.items():
