@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from oversmoothing.store.identity import MANIFEST
 from snakemake.iocontainers import Wildcards
+
+from oversmoothing.store.identity import MANIFEST
 
 RECORDED = (".parquet", ".safetensors", "")  # of files that state what they were made from, and of folders of them
 
@@ -51,10 +52,10 @@ def asked_of_files(rules: Iterable[Any], results: str) -> Callable[[Any, Any, An
 
     def asked(wildcards: Any, input: Any, output: Any) -> dict[str, dict[str, Any]]:
         written = [str(path) for path in output if PurePath(path).is_relative_to(results)]
-        manifests = [entry for path in written if _is_manifest(path) for entry in [sources(path)[os.path.normpath(path)]]]
-        own = {"settings": manifests[0]["settings"]} if manifests and "settings" in manifests[0] else {}
         outputs = {os.path.normpath(path): _name(path, results) for path in written}
-        return {"inputs": of_all(input), "outputs": outputs, **own}
+        own = [entry for path in written if _is_manifest(path) for entry in sources(path).values()]
+        stated = {"settings": entry["settings"] for entry in own[:1] if "settings" in entry}
+        return {"inputs": of_all(input), "outputs": outputs, **stated}
 
     return asked
 

@@ -53,8 +53,9 @@ def check_identity(path: str | os.PathLike[str], metadata: Mapping[str, str]) ->
     """Raise a `UserError` if a file is not the one that its path says.
 
     An input of the running job must have the name that the plan gives it, and it and all that it was made from the
-    settings that the config now asks for; its texts must be those of the manifests and of what the job has read. Outside a job, a file in a folder with the name of its own, such as
-    ``results/logits/``, must have its own name there. What a file does not state passes, as do, in a job, the user's.
+    settings that the config now asks for. Its texts must be those of the manifests, and of what the job has read.
+    Outside a job, a file in a folder with the name of its own, such as ``results/logits/``, must have its own name
+    there. What a file does not state passes, as do, in a job, the user's.
     """
     inputs = jobs.asked.get("inputs", {})
     known, name = _within({place: entry["file"] for place, entry in inputs.items()}, path)

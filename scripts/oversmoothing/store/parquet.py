@@ -67,8 +67,8 @@ def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.Pa
     check(path)
     try:
         with pq.ParquetFile(path) as reader:
-            metadata = reader.metadata.metadata or {}
-            check_identity(path, {key.decode(errors="replace"): value.decode(errors="replace") for key, value in metadata.items()})
+            metadata = (map(_decoded, pair) for pair in (reader.metadata.metadata or {}).items())
+            check_identity(path, dict(metadata))
             names = reader.schema_arrow.names
             if missing := [name for name in columns if name not in names]:
                 raise UserError(f"{path}: no column {missing[0]!r} (it has: {', '.join(names)})")
@@ -78,6 +78,10 @@ def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.Pa
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"{path}: not a complete Parquet file ({reason}); delete it and run again") from error
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode(errors="replace")  # a flipped bit in the name of the seal does no harm
 
 
 def vectors(column: pa.Array) -> np.ndarray:

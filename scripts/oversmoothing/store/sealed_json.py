@@ -31,7 +31,8 @@ def write_sealed(path: str | Path, value: Mapping[str, Any], name: str | Path | 
 def read_sealed(path: str | Path) -> dict[str, Any]:
     """Read an object without its seal and its identity, if it has them.
 
-    A `UserError` says that it changed since, or that it is another file than its path says; OSError, ValueError and RecursionError, that it is no JSON object.
+    A `UserError` says that it changed since, or that it is another file than its path says; OSError, ValueError and
+    RecursionError, that it is no JSON object.
     """
     check(path, f'; if you changed it yourself, write null as its "{KEY}"')
     value = json.loads(Path(path).read_text(encoding="utf-8"))
