@@ -53,9 +53,9 @@ def asked_of_files(rules: Iterable[Any], results: str) -> Callable[[Any, Any, An
     def asked(wildcards: Any, input: Any, output: Any) -> dict[str, dict[str, Any]]:
         written = [str(path) for path in output if PurePath(path).is_relative_to(results)]
         outputs = {os.path.normpath(path): _name(path, results) for path in written}
-        own = [entry for path in written if _is_manifest(path) for entry in sources(path).values()]
-        stated = {"settings": entry["settings"] for entry in own[:1] if "settings" in entry}
-        return {"inputs": of_all(input), "outputs": outputs, **stated}
+        manifest = next(filter(_is_manifest, written), None)
+        own = sources(manifest)[os.path.normpath(manifest)] if manifest else {}
+        return {"inputs": of_all(input), "outputs": outputs, **{key: own[key] for key in own.keys() & {"settings"}}}
 
     return asked
 
