@@ -34,8 +34,16 @@ class SimpleParams(SimpleNamespace):
 
 
 RULES = [
-    Rule("build", "results/corpus/train.bin", settings={"source": "files"}),
+    Rule(
+        "build",
+        r"results/corpus/(train\.bin|manifest\.json)",
+        ["text.jsonl"] * 1000,
+        settings={"source": "files", "paths": ["text.jsonl"]},
+        identity=lambda wildcards: {"source": "files", "text": "5e1f"},
+    ),
     Rule("windows", "results/windows.parquet", ["results/corpus/train.bin"], settings={"count": 6}),
+    Rule("text", "results/laws/full.parquet", ["results/corpus/manifest.json"], settings={"seed": 1}),
+    Rule("law", r"results/laws/full-8/(train\.bin|manifest\.json)", ["results/laws/full.parquet"], settings={"n": 8}),
     Rule(
         "train",
         "results/models/{model}/weights.safetensors",
@@ -73,3 +81,19 @@ def test_files_that_state_nothing_are_named_and_their_sources_are_not():
     asked = asked_of_files(RULES, "results")(None, ["results/rates/bn4.json", "text.jsonl"], ["/elsewhere/a.json"])
     rates = entry("rates/bn4.json", "choose", recorded=False, trials=2)
     assert asked == {"inputs": {"results/rates/bn4.json": rates}, "outputs": {}}
+
+
+def test_a_manifest_states_the_text_in_place_of_its_paths_and_is_a_source():
+    written = ["results/corpus/train.bin", "results/corpus/manifest.json"]
+    asked = asked_of_files(RULES, "results")(None, ["text.jsonl"], written)
+    assert asked == {
+        "inputs": {},
+        "outputs": {"results/corpus/train.bin": "corpus/train.bin", written[1]: "corpus/manifest.json"},
+        "settings": {"source": "files", "text": "5e1f"},
+    }
+    asked = asked_of_files(RULES, "results")(None, ["results/laws/full-8/manifest.json"], ["results/a.parquet"])
+    assert asked["inputs"] == {
+        "results/laws/full-8/manifest.json": entry("laws/full-8/manifest.json", "law", n=8),
+        "results/laws/full.parquet": entry("laws/full.parquet", "text", seed=1),
+        "results/corpus/manifest.json": entry("corpus/manifest.json", "build", source="files", text="5e1f"),
+    }

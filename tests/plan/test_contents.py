@@ -1,11 +1,11 @@
 """Size and digest of the user's files, taken once as long as nothing has touched them."""
 
 import hashlib
-import json
 import os
 
 import pytest
 
+from oversmoothing.store.sealed_json import read_sealed
 from tracking import contents as module
 from tracking.contents import KEPT, contents
 
@@ -62,7 +62,7 @@ def test_a_file_written_a_moment_ago_is_read_again(text, monkeypatch):
 
 def test_a_damaged_or_unwritable_store_costs_time_alone(text, monkeypatch):
     contents([text])
-    assert len(json.loads(KEPT.read_text())) == 1
+    assert len(read_sealed(KEPT)) == 1
     KEPT.write_text('{"cut')
     assert contents([text]) == {str(text): digest("one")}
 
@@ -70,8 +70,21 @@ def test_a_damaged_or_unwritable_store_costs_time_alone(text, monkeypatch):
         raise PermissionError
 
     KEPT.unlink()
-    monkeypatch.setattr(module, "write_json", denied)
+    monkeypatch.setattr(module, "write_sealed", denied)
     assert contents([text]) == {str(text): digest("one")}
+
+
+def test_a_flipped_bit_in_the_store_is_no_change_of_the_text(text):
+    """It would redo all that is made from the text."""
+    contents([text])
+    content = KEPT.read_bytes()
+    start = content.index(hashlib.sha256(b"one").hexdigest().encode())
+    for place in range(start, start + 64, 9):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        KEPT.write_bytes(damaged)
+        assert contents([text]) == {str(text): digest("one")}
+    assert KEPT.read_bytes() == content
 
 
 @pytest.mark.parametrize(
@@ -87,7 +100,7 @@ def test_a_store_of_another_shape_is_no_store(text, kept):
     KEPT.parent.mkdir()
     KEPT.write_bytes(kept.replace(b"PATH", str(text).encode()))
     assert contents([text]) == {str(text): digest("one")}
-    assert list(json.loads(KEPT.read_text())) == [str(text)]
+    assert list(read_sealed(KEPT)) == [str(text)]
 
 
 def test_a_folder_in_place_of_the_store_costs_time_alone(text):

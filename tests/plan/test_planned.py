@@ -1,5 +1,6 @@
 """A job's own Snakemake takes fingerprints from the one that planned the run, and accepts no other config."""
 
+import json
 import os
 
 import pytest
@@ -35,6 +36,27 @@ def test_a_job_accepts_no_other_config(monkeypatch):
     planned.begin({"seeds": [2], "device": "cpu"}, leads=False)
 
 
+def test_the_one_that_plans_reads_the_text_once_and_jobs_never():
+    read = []
+
+    def contents():
+        read.append(1)
+        return {"/home/b.txt": "2 bytes", "/home/a.txt": "1 bytes"}
+
+    planned.begin({}, leads=False)
+    assert planned.text(contents) == {}
+    planned.begin({}, leads=True)
+    stated = planned.text(contents)
+    assert planned.text(contents) == stated
+    assert read == [1]
+    planned.begin({}, leads=True)
+    assert planned.text(lambda: {"a.txt": "2 bytes", "b.txt": "1 bytes"}) == stated
+    planned.begin({}, leads=True)
+    assert planned.text(lambda: {"a.txt": "3 bytes", "b.txt": "1 bytes"}) not in (stated, {})
+    planned.begin({}, leads=True)
+    assert planned.text(dict) == {}
+
+
 def test_jobs_import_the_library_beside_their_workflow_first(monkeypatch):
     for before, after in (("", "/own:/more"), ("/other", "/own:/more:/other"), ("/other:/own", "/own:/more:/other")):
         monkeypatch.setenv("PYTHONPATH", before)
@@ -63,6 +85,11 @@ def plan(monkeypatch, tmp_path):
     code._read.cache_clear()
 
 
+def flipped(text, digest):
+    """Flip the last bit of a digest of code, which leaves another digest."""
+    return text.replace(digest, digest[:-1] + chr(ord(digest[-1]) ^ 1))
+
+
 def test_a_plan_parses_what_the_one_before_has_not(plan, tmp_path, monkeypatch):
     folder = tmp_path / "code"
     folder.mkdir()
@@ -83,7 +110,8 @@ def test_a_plan_parses_what_the_one_before_has_not(plan, tmp_path, monkeypatch):
         "{",
         "[]",
         '{"by": 1}',
-        planned.KEPT.read_text().replace('"read": {', '"read": [{').replace("}}", "}]}"),
+        json.dumps({"by": planned._reader(), "read": [1]}),
+        *(flipped(planned.KEPT.read_text(), digest) for digest, _ in code.READ.values()),
     ):
         planned.KEPT.write_text(damage)
         assert plan(folder) == (after, ["a.py", "b.py"])

@@ -9,7 +9,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from study import TINY, copy_project
+from study import TINY, copy_project, write_text
 
 from oversmoothing import jobs
 from oversmoothing.fingerprint import relative
@@ -31,9 +31,10 @@ def _record(main, job):
 """
 
 
-def finished_study(folder, config=TINY):
-    """Run everything once in a copy of the project whose jobs leave a record of themselves."""
+def finished_study(folder, config=TINY, text=0):
+    """Run everything once in a copy of the project whose jobs leave a record of themselves, on a text of that seed."""
     study = copy_project(folder)
+    write_text(study.folder / "text.jsonl", seed=text)
     jobs = study.folder / "scripts/oversmoothing/jobs.py"
     study.edit(
         "scripts/oversmoothing/jobs.py",
@@ -72,29 +73,34 @@ def campaign(damages, seed, log=print):
         kind = sorted(readers)[number % len(readers)]
         path, main, job = draw.choice(readers[kind])
         damaged = damage(draw, path.read_bytes())
-        outcome = outcome_of(main, job, path, damaged, expected[_key(job)], log)
+        outcome = outcome_of(main, job, {path: damaged}, expected[_key(job)], log)
         counts[kind, outcome] += 1
         if outcome in (SILENT, TRACEBACK):
             log(f"{outcome}: {damage.__name__} {path}, read by {job.rule}; number {number}")
     return counts
 
 
-def outcome_of(main, job, path, damaged, expected, log=print):
-    """Run a job while a file that it reads holds something else; return what comes of it, and leave all as it was."""
-    content = path.read_bytes()
-    path.write_bytes(damaged)
+def outcome_of(main, job, damaged, expected, log=print):
+    """Run a job while files that it reads hold something else; return what comes of it, and leave all as it was."""
+    contents = {path: path.read_bytes() for path in damaged}
+    _write(damaged)
     try:
         run_again(main, job)
         outcome = HARMLESS if outputs_of(job) == expected else SILENT
     except UserError as error:
-        outcome = NAMED if path.name in str(error) or path.parent.name in str(error) else TRACEBACK
+        names = [name for path in damaged for name in (path.name, path.parent.name)]
+        outcome = NAMED if any(name in str(error) for name in names) else TRACEBACK
     except Exception as error:
         outcome = TRACEBACK
         log(f"{type(error).__name__}: {error}")
-    path.write_bytes(content)
-    for output, whole in expected.items():
-        output.write_bytes(whole)
+    _write(contents | expected)
     return outcome
+
+
+def _write(contents):
+    for path, content in contents.items():
+        path.unlink(missing_ok=True)  # a snapshot is one file with that of its training
+        path.write_bytes(content)
 
 
 def run_again(main, job):

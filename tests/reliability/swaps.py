@@ -32,7 +32,7 @@ def campaign(count, seed, elsewhere, log=print):
         if key not in expected:
             run_again(main, job)
             expected[key] = outputs_of(job)
-        outcome = outcome_of(main, job, path, other.read_bytes(), expected[key], log)
+        outcome = outcome_of(main, job, {path: other.read_bytes()}, expected[key], log)
         counts[difference, outcome] += 1
         log(f"{outcome}: {other} as {path}, read by {job.rule}")
     return counts

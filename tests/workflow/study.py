@@ -19,6 +19,7 @@ MODELS = "results/models.parquet"
 TINY = "tests/config/tiny.yaml"
 ARMS = (TINY, "tests/config/arms.yaml")
 TOKENS = (TINY, "tests/config/tokens.yaml")
+LAWS = (TINY, "tests/config/laws.yaml")
 SWAPS = (TINY, "tests/config/swaps.yaml")
 COMPILED = "compiled"  # by numba, in the folder of a project and with it
 
@@ -107,9 +108,9 @@ def _keep_compiled(folder, built):
         shutil.copytree(source, folder / COMPILED / f"{name}_{digest}", dirs_exist_ok=True)
 
 
-def write_text(path, documents=3000):
+def write_text(path, documents=3000, seed=0):
     """Write documents of made-up sentences, enough that the training split is above 1 MB."""
-    draw = random.Random(0)
+    draw = random.Random(seed)
     words = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 9))) for _ in range(2000)]
     with path.open("w") as file:
         for _ in range(documents):

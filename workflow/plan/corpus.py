@@ -70,6 +70,11 @@ def corpus_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
+def identity(config: Mapping[str, Any], text: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the manifest of a corpus states: its settings, with the digest of the text in place of its paths."""
+    return {key: value for key, value in corpus_settings(config).items() if key != "paths"} | dict(text)
+
+
 def fetch_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Settings on which a fetched dataset depends."""
     corpus = config["corpus"]

@@ -36,6 +36,7 @@ from tracking.checksums import compute_once
 from tracking.complete import complete
 from tracking.contents import contents
 from tracking.planned import begin, fingerprint, fingerprints, import_first, keep
+from tracking.planned import text as planned_text
 
 import_first(SCRIPTS, workflow.basedir)
 check_keys(workflow.configfiles)

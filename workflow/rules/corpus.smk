@@ -19,6 +19,7 @@ rule build_corpus:
     params:
         settings=plan.corpus.corpus_settings(config),
         files=lambda wildcards: contents(TEXT),
+        identity=lambda wildcards: plan.corpus.identity(config, planned_text(lambda: contents(TEXT))),
         at_least=lambda wildcards, output: plan.corpus.bytes_needed(config),
     script:
         step("build_corpus.py")

@@ -7,7 +7,6 @@ properties that no write preserves: even a copy that keeps the modification time
 
 import contextlib
 import hashlib
-import json
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 from tqdm import tqdm
 
 from oversmoothing.jobs import UserError
-from oversmoothing.store.atomic import write_json
+from oversmoothing.store.sealed_json import read_sealed, write_sealed
 
 KEPT = Path(".snakemake/contents.json")
 SETTLED = 2_000_000_000  # nanoseconds: a younger file may change again within one tick of its clock
@@ -45,17 +44,17 @@ def contents(files: Iterable[str | Path]) -> dict[str, str]:
             found[file] = f"{key[0]} bytes, sha256 {digest}"
     if new:
         with contextlib.suppress(OSError, UserError):  # where nothing can be written, each plan computes them again
-            write_json(KEPT, _read_kept() | new)
+            write_sealed(KEPT, _read_kept() | new)
     return found
 
 
 def _read_kept() -> dict[str, list]:
     """Return the well-formed entries of the store; of a store that is missing or damaged, none."""
     try:
-        kept = json.loads(KEPT.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        kept = read_sealed(KEPT)
+    except (OSError, UserError, ValueError, RecursionError):
         return {}
-    return {place: entry for place, entry in kept.items() if _is_entry(entry)} if isinstance(kept, dict) else {}
+    return {place: entry for place, entry in kept.items() if _is_entry(entry)}
 
 
 def _is_entry(entry: Any) -> bool:

@@ -50,7 +50,7 @@ def damage_named(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: no permission to read it: change its mode") from None
     except MemoryError:
         raise UserError(f"{path}: it does not fit into memory: leave it out, or split it into smaller files") from None
-    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, lzma.LZMAError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         if LONG_WINDOW in reason:
             fault = "compressed with a zstd window above 128 MiB (--long), which is not read here"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from oversmoothing.jobs import UserError, file_fault
+from oversmoothing.store.identity import check_text
 from oversmoothing.store.provenance import sha256
 from oversmoothing.store.sealed_json import read_sealed
 
@@ -28,6 +29,7 @@ def read_split(path: str | Path, manifest: str | Path, split: str, check: bool =
         raise UserError(f"{path}: {size:,} bytes, but its manifest says {part['bytes']:,}: delete it and run again")
     if check and sha256(path) != part["sha256"]:
         raise UserError(f"{path}: its sha256 is not the one in the manifest: delete it and run again")
+    check_text(path, part["sha256"])
     return np.memmap(path, dtype=described.get("dtype", "uint8"), mode="r")
 
 

@@ -131,7 +131,7 @@ def build_from_shards(
             parts[split] = writer.close(dropped)
         settings = {"validation": validation, "separator": separator}
         contents = {"source": dict(facts or {}), "settings": settings, "splits": parts}
-        write_sealed(temporary_manifest, contents)
+        write_sealed(temporary_manifest, contents, manifest)
     return contents
 
 

@@ -127,7 +127,7 @@ def build_splits(
             "overlap_words": overlap_words,
         }
         contents = {"source": _shortened(source.facts()), "settings": settings, "splits": parts}
-        write_sealed(temporary_manifest, contents)
+        write_sealed(temporary_manifest, contents, manifest)
     return contents
 
 

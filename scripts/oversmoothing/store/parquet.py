@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.identity import check_identity, identity
+from oversmoothing.store.identity import check_identity, identity, texts
 from oversmoothing.store.seal import BLANK, KEY, check, seal
 
 
@@ -33,7 +33,8 @@ def open_writer(path: str | Path, schema: pa.Schema, provenance: Mapping[str, st
             column_encoding=dict.fromkeys(vectors, "BYTE_STREAM_SPLIT") or None,
         ) as writer:
             yield writer
-            writer.add_key_value_metadata({KEY: BLANK})  # a schema's metadata stand in the file twice
+            # By now the job has read its inputs; a schema's metadata would stand in the file twice.
+            writer.add_key_value_metadata({**texts(), KEY: BLANK})
         seal(temporary)
 
 
@@ -66,18 +67,22 @@ def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.Pa
     check(path)
     try:
         with pq.ParquetFile(path) as reader:
-            metadata = reader.schema_arrow.metadata or {}
-            check_identity(path, {key.decode(): value.decode() for key, value in metadata.items()})
+            metadata = (map(_decoded, pair) for pair in (reader.metadata.metadata or {}).items())
+            check_identity(path, dict(metadata))
             names = reader.schema_arrow.names
             if missing := [name for name in columns if name not in names]:
                 raise UserError(f"{path}: no column {missing[0]!r} (it has: {', '.join(names)})")
             yield reader
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         fault = file_fault(error) or f"not a complete Parquet file ({reason}); delete it and run again"
         raise UserError(f"{path}: {fault}") from error
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode(errors="replace")  # a flipped bit in the name of the seal does no harm
 
 
 def vectors(column: pa.Array) -> np.ndarray:

@@ -1,22 +1,28 @@
 """Checksums beside files whose format cannot contain one: tables, figures, a tokenizer, a model's folder.
 
 They are kept in a hidden file beside each file, or in one ``SHA256SUMS`` per folder, in the format of ``sha256sum``.
+The hidden file of a result also states its identity, in a line that ``sha256sum`` passes over.
 """
 
+import json
 from pathlib import Path
 
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.identity import check_identity, identity, texts
 from oversmoothing.store.provenance import sha256
 
 FOLDER = "SHA256SUMS"
+COMMENT = "# "  # before an identity
 
 
 def write_sum(path: str | Path, content: str | Path) -> None:
     """Write the checksum of the file `content`, which is about to become `path`, beside `path`."""
     path = Path(path)
     with atomic_path(_beside(path)) as temporary:
-        temporary.write_text(_line(path.name, Path(content)), encoding="utf-8")
+        stated = identity(path)
+        comment = f"{COMMENT}{json.dumps(stated | texts(), sort_keys=True)}\n" if stated else ""
+        temporary.write_text(_line(path.name, Path(content)) + comment, encoding="utf-8")
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -43,7 +49,10 @@ def write_folder_sums(folder: str | Path) -> None:
 
 
 def check_sum(path: str | Path) -> None:
-    """Raise a `UserError` if a file is missing or differs from the checksum beside it; without a checksum it passes."""
+    """Raise a `UserError` if a file is missing, differs from the checksum beside it, or is another than its path says.
+
+    Without a checksum it passes.
+    """
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path}: no such file")
@@ -53,6 +62,8 @@ def check_sum(path: str | Path) -> None:
                 f"{path}: does not match its checksum in {sums.name}; make or fetch it again or, if you changed it "
                 "yourself, write its sha256sum there"
             )
+    if _beside(path).is_file():
+        check_identity(path, _stated(_beside(path)))
 
 
 def check_folder(folder: str | Path) -> None:
@@ -65,6 +76,17 @@ def check_folder(folder: str | Path) -> None:
 def _listed(sums: Path) -> dict[str, str]:
     pairs = (line.split(maxsplit=1) for line in sums.read_text("utf-8", "replace").splitlines())
     return {pair[1]: pair[0] for pair in pairs if len(pair) == 2}
+
+
+def _stated(sums: Path) -> dict[str, str]:
+    """Return the identity that a hidden file states; nothing if it states none."""
+    lines = sums.read_text("utf-8", "replace").splitlines()
+    try:
+        return dict(
+            json.loads(next((line for line in lines if line.startswith(COMMENT)), COMMENT + "{}")[len(COMMENT) :])
+        )
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{sums}: damaged ({error}); delete it, or make the file beside it again") from error
 
 
 def _line(name: str, content: Path) -> str:

@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 
 from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.identity import check_identity, identity
+from oversmoothing.store.identity import check_identity, identity, texts
 from oversmoothing.store.seal import BLANK, KEY, REMEDY, check, seal
 
 FLOATS = ("F64", "F32", "F16", "BF16")  # as files name them
@@ -36,7 +36,7 @@ class Stored:
 
 def write_tensors(path: str | Path, tensors: Mapping[str, Stored], metadata: Mapping[str, str]) -> None:
     """Write tensors, the widest first, so that all are aligned; the file's identity is added to its metadata."""
-    header: dict[str, Any] = {"__metadata__": {**metadata, **identity(path), KEY: BLANK}}
+    header: dict[str, Any] = {"__metadata__": {**metadata, **identity(path), **texts(), KEY: BLANK}}
     end = 0
     ordered = dict(sorted(tensors.items(), key=lambda item: (-item[1].size, item[0])))
     for name, tensor in ordered.items():

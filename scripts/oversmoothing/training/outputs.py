@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from oversmoothing.models.weights import load_metadata, load_tensors, save_tensors
 from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.identity import identity
+from oversmoothing.store.identity import identity, texts
 from oversmoothing.store.seal import BLANK, KEY, seal
 from oversmoothing.training.folder import Folder
 
@@ -46,7 +46,7 @@ def write_outputs(
         table = pa.Table.from_pylist(progress["history"], schema=schema)
         with pq.ParquetWriter(temporary, table.schema) as writer:
             writer.write_table(table)
-            writer.add_key_value_metadata({KEY: BLANK})
+            writer.add_key_value_metadata({**texts(), KEY: BLANK})
         seal(temporary)
     best, of_best = load_tensors(folder.best)
     save_tensors(weights, best, {**of_best, **made_by})

@@ -1,0 +1,23 @@
+"""Files of another text, law, seed, metric or model that fit each other are named by whoever reads them.
+
+`DAMAGE_SEED` in the environment changes which jobs read them.
+"""
+
+import os
+
+import pytest
+from flips import NAMED
+from groups import campaign
+
+GROUPS = 40
+
+
+@pytest.mark.slow
+def test_no_group_of_files_passes_for_another(finished, monkeypatch):
+    elsewhere = finished("laws", text=1).folder
+    monkeypatch.chdir(finished("laws").folder)
+    counts = campaign(GROUPS, int(os.environ.get("DAMAGE_SEED", "0")), elsewhere)
+    for (kind, outcome), count in sorted(counts.items()):
+        print(f"{count:4} {outcome:9} {kind}")
+    assert len({kind for kind, _ in counts}) >= 20
+    assert {outcome for _, outcome in counts} == {NAMED}
