@@ -96,7 +96,7 @@ def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[Met
 
 
 def _roots(blocks: np.ndarray, ridge: float, flat: float = 0.0) -> np.ndarray:
-    """Inverse of the lower Cholesky factor of each block (k, r, r); none is taken for flatter than a share of the mean."""
+    """Inverse of the lower Cholesky factor of each block (k, r, r); the flattest counts as a share of the mean one."""
     size = np.maximum(np.trace(blocks, axis1=1, axis2=2) / blocks.shape[1], 1e-300)
     size = np.maximum(size, flat * size.mean())
     blocks += (ridge * size)[:, None, None] * np.eye(blocks.shape[1])

@@ -15,8 +15,8 @@ distribution, and for every distribution t with these moments
     KL(p || q) - KL(p || q*) <= KL(t || q),
 
 because KL(t || q) = KL(t || q*) + KL(q* || q) and the last term is the left side. So the forced divergence lies in
-[KL(p || q) - gap, KL(p || q)] with gap = KL(t || q), however q was found. Of a truth on a face q* lies at infinity, where
-an error of the moments of t counts without bound; so a t proves nothing unless its moments are right up to rounding.
+[KL(p || q) - gap, KL(p || q)] with gap = KL(t || q), however q was found. For a truth on a face q* lies at infinity,
+where an error of the moments of t counts without bound; so a t proves nothing unless they are right up to rounding.
 
 References
 ----------
