@@ -150,3 +150,35 @@ def test_what_cannot_be_fitted():
         best_head(np.array([[0.5, 0.5, 0], [0.5, 0.1, 0.1]]), 1)
     with pytest.raises(ValueError, match="6 tokens"):
         best_head(np.full((2, 5), 0.2), 2, np.ones((6, 2)))
+
+
+def sharp_truths(kind, n, v):
+    rng = np.random.default_rng(0)
+    p = np.full((n, v), {"nearly one": 1e-12}.get(kind, 0.0))
+    if kind == "beside smooth ones":
+        return softmax(rng.normal(size=(n, v)) * np.where(np.arange(n) % 2, 1, 60)[:, None], axis=1)
+    for row in p:
+        row[rng.choice(v, 2 if kind == "ties" else 1, replace=False)] = 1
+    return p / p.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "v"), [("nearly one", 8, 10), ("one", 40, 30), ("ties", 8, 10), ("beside smooth ones", 8, 10)]
+)
+def test_of_sharp_truths_the_bracket_holds_what_scipy_finds(kind, n, v):
+    p = sharp_truths(kind, n, v)
+    best = best_head(p, 4)
+    assert best.forced.mean() <= mean_forced(leading(p, 4), p) + 1e-9
+    weights = best.weights / abs(best.weights).max()
+    for row, forced, gap in zip(p, best.forced, best.gap, strict=True):
+
+        def distance(h, row=row):
+            log_q = log_softmax(weights @ h)
+            return float((row[row > 0] * (np.log(row[row > 0]) - log_q[row > 0])).sum()), weights.T @ (
+                np.exp(log_q) - row
+            )
+
+        other = minimize(distance, np.zeros(4), jac=True, method="L-BFGS-B", options={"ftol": 0, "maxiter": 500})
+        assert 0 <= gap <= forced
+        assert other.fun >= forced - gap - 1e-9
+        assert gap > 1e-6 or forced <= other.fun + 1e-6

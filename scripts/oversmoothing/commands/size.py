@@ -25,6 +25,7 @@ from oversmoothing.models.truths.token_model import TokenModel
 
 TARGETS = 0.1, 0.01, 0.001  # nats
 PASSAGES = 32
+LOOSE = 1e-3  # nats: a proved error from which on the report names it
 WIDTH = 80  # of a terminal
 RANKS = "to report; one that forces nothing is shown as the smallest that forces nothing (default: 4,8,16,32)"
 
@@ -108,6 +109,8 @@ def report(measured: dict[str, Any]) -> str:
     truth, text = measured["truth"], measured["text"]
     name = Path(truth["name"]).name
     capped = "" if truth["cap"] is None else ", and its logits are capped"
+    gap = max((row["gap"] for row in measured["ranks"]), default=0)
+    loose = "" if gap < LOOSE else f" At one position or more the value may be too high by up to {gap:.2g} nats."
     lines = [
         f"What the best heads of a rank force, if {name} is the truth of {text['file']}",
         f"  vocabulary   {truth['tokens']:,} tokens; the truth's own head has {truth['width']:,} columns{capped}",
@@ -122,7 +125,7 @@ def report(measured: dict[str, Any]) -> str:
             "A rank forces the KL divergence from the truth that is left when every hidden state is the best one. "
             "These are upper bounds: a better head of the rank may exist, and where a value is well above that of the "
             "fitted positions, more --positions lower it. They hold for this truth and this text, and a trunk must "
-            "still learn what to give its head.",
+            f"still learn what to give its head.{loose}",
             WIDTH,
         ),
     ]

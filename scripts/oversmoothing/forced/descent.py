@@ -17,6 +17,7 @@ KEPT = 10  # steps that L-BFGS remembers
 BLOCKS = 1 << 25  # numbers in all blocks
 RIDGE = 1e-2, 1e-3  # added to the blocks of h and of W, relative to their mean diagonal
 STALLED = 1e-6  # share of the divergence; a step that gains less is the last
+FLAT = 0.1  # share of the mean curvature; of sharp truths, no block is taken for flatter
 NEGLIGIBLE = 1e-12  # relative, of a direction or a token without which nothing changes
 
 
@@ -87,12 +88,17 @@ def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[Met
     blocks = np.stack([(weights * row[:, None]).T @ weights for row in q])
     blocks -= moments[:, :, None] * moments[:, None, :]
     of_rows = np.stack([(hidden * row[:, None]).T @ hidden for row in q.T])
-    return _by_block(_roots(of_rows / n, RIDGE[1])), _by_block(_roots(blocks / n, RIDGE[0]))
+    try:
+        return _by_block(_roots(of_rows / n, RIDGE[1])), _by_block(_roots(blocks / n, RIDGE[0]))
+    except np.linalg.LinAlgError:  # of a sharp q the difference above is all rounding
+        blocks = np.stack([((c := weights - mean) * row[:, None]).T @ c for row, mean in zip(q, moments, strict=True)])
+        return _by_block(_roots(of_rows / n, RIDGE[1], FLAT)), _by_block(_roots(blocks / n, RIDGE[0], FLAT))
 
 
-def _roots(blocks: np.ndarray, ridge: float) -> np.ndarray:
-    """Inverse of the lower Cholesky factor of each block (k, r, r)."""
+def _roots(blocks: np.ndarray, ridge: float, flat: float = 0.0) -> np.ndarray:
+    """Inverse of the lower Cholesky factor of each block (k, r, r); the flattest counts as a share of the mean one."""
     size = np.maximum(np.trace(blocks, axis1=1, axis2=2) / blocks.shape[1], 1e-300)
+    size = np.maximum(size, flat * size.mean())
     blocks += (ridge * size)[:, None, None] * np.eye(blocks.shape[1])
     return np.linalg.inv(np.linalg.cholesky(blocks))
 

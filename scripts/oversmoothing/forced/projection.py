@@ -15,7 +15,8 @@ distribution, and for every distribution t with these moments
     KL(p || q) - KL(p || q*) <= KL(t || q),
 
 because KL(t || q) = KL(t || q*) + KL(q* || q) and the last term is the left side. So the forced divergence lies in
-[KL(p || q) - gap, KL(p || q)] with gap = KL(t || q), however q was found.
+[KL(p || q) - gap, KL(p || q)] with gap = KL(t || q), however q was found. For a truth on a face q* lies at infinity,
+where an error of the moments of t counts without bound; so a t proves nothing unless they are right up to rounding.
 
 References
 ----------
@@ -39,6 +40,7 @@ LOWEST = -50.0  # log-probability of the truth that counts for the first guess
 ROUNDING = 2.0**-52
 NEGLIGIBLE = 1e-9  # nats: a gap below which a step that no longer helps is the last
 QUADRATIC = 1e-3  # relative change of every probability below which a step needs no search
+SOLVED = 1e-12  # error of the moments of t up to which it proves a gap; a q* near infinity would multiply it
 RIDGE = 1e-15  # added to the Hessian, relative to its trace
 PAIRS = 1 << 25  # numbers in the products of all pairs of columns
 BATCH = 1 << 22  # numbers in the arrays of a batch
@@ -137,6 +139,7 @@ class _Iterate:
     noise: np.ndarray  # the part of the gap that is rounding
 
 
+@np.errstate(over="ignore", invalid="ignore")  # near infinity, where the Hessian is nearly zero
 def _newton(
     head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float, pairs: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -170,11 +173,13 @@ def _at(head: Head, moments: np.ndarray, theta: np.ndarray, pairs: np.ndarray | 
     hessian = second_moments(columns, q, pairs) - mean[:, :, None] * mean[:, None, :]
     direction = _solved(hessian, gradient)
     change = direction @ columns.T - (mean * direction).sum(axis=1, keepdims=True)
+    lost = ~np.isfinite(change).all(axis=1)  # the Hessian is zero or nearly so: there is no step
+    direction[lost], change[lost] = 0, 0
     decrement = (gradient * direction).sum(axis=1)
-    possible = change.min(axis=1) >= -1
     grown = np.maximum(1 + change, 0)
-    gap = np.where(possible, (q * _entropy_of(change)).sum(axis=1), np.inf)
     missed = np.linalg.norm((q * grown) @ columns - moments, axis=1) + ROUNDING * np.sqrt(m)
+    possible = (change.min(axis=1) >= -1) & (missed <= SOLVED)
+    gap = np.where(possible, (q * _entropy_of(change)).sum(axis=1), np.inf)
     noise = 2 * missed * (1 + np.linalg.norm(theta + direction, axis=1))
     return _Iterate(log_q, gradient, direction, change, decrement, gap + np.where(possible, noise, 0), noise)
 

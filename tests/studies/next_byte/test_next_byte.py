@@ -127,16 +127,21 @@ def scored(tmp_path):
     return SimpleNamespace(windows=tmp_path / "windows.parquet", write=write)
 
 
+def chosen(*files):
+    prompt, following = typical_prompt(*files)
+    return bytes(prompt.tolist()), bytes(following.tolist())
+
+
 def test_the_typical_prompt_by_hand(scored):
     """Of "e", "t", "s" and "a", of which the truth is sure, "t" is what both models give about their mean."""
     sure = {(0, 0): 0.95, (0, 4): 0.9, (0, 9): 0.99, (1, 1): 0.92, (0, 1): 0.99, (1, 3): 0.99}  # the last: " " and 0xc3
     truth = scored.write("truth", sure)
     low = scored.write("low", {(0, 0): 0.1, (0, 4): 0.31, (0, 9): 0.5, (1, 1): 0.3})  # mean .3025
     high = scored.write("high", {(0, 0): 0.9, (0, 4): 0.72, (0, 9): 0.6, (1, 1): 0.6})  # mean .705
-    assert typical_prompt(scored.windows, truth, [low, high]) == (b"The wa", b"t")
-    assert typical_prompt(scored.windows, truth, [low]) == (b"12 w", b"a")
+    assert chosen(scored.windows, truth, [low, high]) == (b"The wa", b"t")
+    assert chosen(scored.windows, truth, [low]) == (b"12 w", b"a")
     unsure = scored.write("unsure", {(0, 5): 0.7})
-    assert typical_prompt(scored.windows, unsure, [low]) == (b"The wat", b"e")
+    assert chosen(scored.windows, unsure, [low]) == (b"The wat", b"e")
 
 
 def test_a_prompt_that_is_null_is_chosen(scored, tmp_path):
@@ -148,11 +153,11 @@ def test_a_prompt_that_is_null_is_chosen(scored, tmp_path):
     assert read_prompts(tmp_path / "shown.parquet") == [(b"wate", ord("r")), (b"The wa", ord("t"))]
 
 
-def test_a_text_without_words_has_no_typical_prompt(scored, tmp_path):
-    columns = zip([[0], [0], [b"12"], [b"34"]], SCHEMA, strict=True)
+def test_a_text_without_words_has_its_prompt_anywhere(scored, tmp_path):
+    columns = zip([[0, 1], [0, 9], [b"12", b"3"], ["\u6c34 456".encode(), b"789"]], SCHEMA, strict=True)
     write_table(tmp_path / "w.parquet", pa.table([pa.array(v, f.type) for v, f in columns], SCHEMA), {})
-    with pytest.raises(UserError, match=r"w\.parquet: nothing inside a word to show; write prompts of your own"):
-        typical_prompt(tmp_path / "w.parquet", scored.write("truth", {}), [])
+    truth = scored.write("truth", {(0, 1): 0.95})
+    assert chosen(tmp_path / "w.parquet", truth, [truth]) == (b"12\xe6", b"\xb0")
 
 
 def test_other_windows_are_no_prompts(tmp_path):

@@ -3,7 +3,7 @@
 They pass through the same rules as all other windows, so distributions and metrics are computed in one place only.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,27 +19,36 @@ from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from studies.next_byte.typical import typical_prompt
 
-Tokens = Callable[[bytes], np.ndarray]  # of a text
 NOWHERE = -1  # the offset of a prompt, which need not be from the corpus
 
 
 def main(job: Job) -> None:
     """Write one window for each prompt in `params.settings`; a prompt that is null is chosen by rule."""
     settings, tokenizer, vocabulary = job.params.settings, job.input.tokenizer, read_vocabulary(job.input.vocabulary)
-    tokens = partial(encode_bytes, load_tokenizer(tokenizer), vocabulary) if tokenizer else None
-    prompts = [
-        (entry["prompt"].encode(), entry["next"].encode())
-        if entry["prompt"] is not None
-        else typical_prompt(job.input.windows, job.input.truth, job.input.family, vocabulary.decode)
-        for entry in settings["prompts"]
-    ]
-    write_table(job.output[0], showcase_windows(prompts, tokens), provenance(settings))
+    encode = partial(encode_bytes, load_tokenizer(tokenizer), vocabulary) if tokenizer else _of_bytes
+    prompts, tokens = [], []
+    for entry in settings["prompts"]:
+        if entry["prompt"] is None:  # its tokens are known, and the text of one may not be that of a token alone
+            parts = typical_prompt(job.input.windows, job.input.truth, job.input.family, vocabulary.decode)
+            texts = [vocabulary.decode(part.tolist()) for part in parts]
+        else:
+            texts = [entry["prompt"].encode(), entry["next"].encode()]
+            parts = encode(texts[0]), encode(texts[1])
+            if len(parts[1]) != 1:
+                raise UserError(
+                    f"showcase: next: {entry['next']!r} has {len(parts[1])} tokens; write one, or `prompt: null`"
+                )
+        prompts.append((texts[0], texts[1]))
+        tokens.append(parts)
+    write_table(job.output[0], showcase_windows(prompts, tokens if tokenizer else None), provenance(settings))
 
 
-def showcase_windows(prompts: Sequence[tuple[bytes, bytes]], tokens: Tokens | None = None) -> pa.Table:
+def showcase_windows(
+    prompts: Sequence[tuple[bytes, bytes]], tokens: Sequence[tuple[np.ndarray, np.ndarray]] | None = None
+) -> pa.Table:
     """Windows of prompts, each with what follows, with the schema of all windows and the offset -1.
 
-    What follows is a byte or, with `tokens`, the function from a text to its tokens, the text of one token.
+    What follows is a byte or, with `tokens`, those of each prompt and what follows, one token.
     """
     columns: list[Any] = [
         range(len(prompts)),
@@ -48,14 +57,9 @@ def showcase_windows(prompts: Sequence[tuple[bytes, bytes]], tokens: Tokens | No
         [following for _, following in prompts],
     ]
     schema = SCHEMA
-    if tokens:
+    if tokens is not None:
         schema = pa.schema([*SCHEMA, *TOKENS])
-        columns += [[tokens(text) for text in part] for part in zip(*prompts, strict=True)]
-        for (_, text), following in zip(prompts, columns[-1], strict=True):
-            if len(following) != 1:
-                raise UserError(
-                    f"showcase: next: {text.decode()!r} has {len(following)} tokens; write one, or `prompt: null`"
-                )
+        columns += zip(*tokens, strict=True)
     return pa.table([pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema)
 
 
@@ -66,6 +70,10 @@ def read_prompts(path: str | Path) -> list[tuple[bytes, int]]:
     if any(len(tokens) != 1 for tokens in scored):
         raise UserError(f"{path}: a window of more than one scored byte, where prompts were expected; run again")
     return [(prompt, int(tokens[0])) for prompt, tokens in zip(windows["prompt"].to_pylist(), scored, strict=True)]
+
+
+def _of_bytes(text: bytes) -> np.ndarray:
+    return np.frombuffer(text, np.uint8)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from oversmoothing.data.byte_names import Decode
 from oversmoothing.data.windows import read_windows, window_tokens
-from oversmoothing.jobs import UserError
 from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.scores.probabilities import softmax
 
@@ -18,35 +17,34 @@ REACH = 40  # scored bytes of each window that are considered, so that prompts f
 
 def typical_prompt(
     windows: str | Path, truth: str | Path, family: Sequence[str | Path], decode: Decode = bytes
-) -> tuple[bytes, bytes]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Choose a prompt on which the truth is sure and each model of the family does as it does on average.
 
     Candidates are the bytes, inside words, of which the truth is sure (`SURE`); if it is sure of none, the one of which
-    it is surest. Of these is chosen the one to which the models give probabilities closest to their means over all
-    candidates (least sum of squared differences).
+    it is surest. A text without words in ASCII, or too few windows to show one, has candidates anywhere. Of these is
+    chosen the one to which the models give probabilities closest to their means over all candidates (least sum of
+    squared differences).
 
     Of each window the first `REACH` scored bytes are considered; `truth` and `family` are files of its logits; `decode`
-    turns tokens into their text. Returned are all of the window before the byte, and the byte. A `UserError` is raised
-    if there is no byte or token inside a word, or a file is missing or damaged.
+    turns tokens into their text. Returned are the tokens of the window before the byte, and the one of the byte, int64
+    (n,) and (1,). A `UserError` is raised if a file is missing or damaged.
     """
     table = read_windows(windows)
     texts = [_parts(table, window, decode) for window in range(len(table))]
+    every = [(window, i) for window, (_, scored) in enumerate(texts) for i in range(min(REACH, len(scored)))]
     inside = [
-        (window, position)
-        for window, (prompt, scored) in enumerate(texts)
-        for position in range(min(REACH, len(scored)))
-        if _in_word(b"".join([prompt, *scored[:position]]), scored[position])
-    ]
-    if not inside:
-        raise UserError(f"{windows}: nothing inside a word to show; write prompts of your own into `showcase`")
+        (window, i)
+        for window, i in every
+        if _in_word(b"".join([texts[window][0], *texts[window][1][:i]]), texts[window][1][i])
+    ] or every
     places = tuple(np.array(inside).T)
     sure = _of_following(truth, len(texts))[places]
     candidates = sure >= min(SURE, sure.max())
     of_models = np.array([_of_following(path, len(texts))[places][candidates] for path in family])
     distance = ((of_models - of_models.mean(axis=1, keepdims=True)) ** 2).sum(axis=0)
     window, position = np.array(inside)[candidates][distance.argmin()]
-    prompt, scored = texts[window]
-    return b"".join([prompt, *scored[:position]]), scored[position]
+    (prompt,), (scored,) = window_tokens(table.slice(window, 1))
+    return np.concatenate([prompt, scored[:position]]), scored[position : position + 1]
 
 
 def _parts(windows: pa.Table, window: int, decode: Decode) -> tuple[bytes, list[bytes]]:
