@@ -120,6 +120,7 @@ def test_finished_jobs_are_measured(study):
     # 60 s of the second, 80 s of the third, nothing of the truth, which has outlasted them, and two scores.
     assert study.follower.seconds_left() == pytest.approx((60 + 80 + 0 + 2 * 5) / 2)
     assert study.line == "1 of 6 steps · about 80 s left · train truth truth, train bn8-s1337"
+    assert study.follower.line(ended=True) == "1 of 6 steps · train truth truth, train bn8-s1337"
     study.now += 61
     assert study.follower.seconds_left() is None, "nobody knows of a truth that takes twice as long as they did"
 

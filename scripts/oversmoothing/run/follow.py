@@ -114,9 +114,9 @@ class Follower:
             case "progress":
                 self.done, self.total = values["done"], values["total"]
 
-    def line(self) -> str:
-        """How far the run is, how long the rest may take, and what is running."""
-        left = self.seconds_left() if self.done < self.total else None
+    def line(self, ended: bool = False) -> str:
+        """How far the run is, how long the rest may take unless it has ended, and what is running."""
+        left = None if ended or self.done == self.total else self.seconds_left()
         parts = [f"{self.done} of {self.total} steps", f"{in_words(left)} left" if left is not None else ""]
         parts.append(", ".join(map(str, self.running.values())))
         return " · ".join(filter(None, parts))

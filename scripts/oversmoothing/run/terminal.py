@@ -133,9 +133,9 @@ class Report(logging.Handler):
 
     def _write(self, last: bool = False) -> None:
         """Replace the terminal's last line, or write another one."""
-        text = self.follower.line()
+        text = self.follower.line(last)
         if self.live:
-            width = shutil.get_terminal_size().columns - 1
+            width = shutil.get_terminal_size().columns - 3  # and room for ^C
             self._clear()
             self.stream.write((text if len(text) <= width else f"{text[: width - 1]}…") + "\n" * last)
         else:
