@@ -27,7 +27,7 @@ report: $(VENV)/.installed ## everything, its page results/index.html, and Snake
 
 smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
 	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv
-	@echo && cat results/smoke/tables/oversmoothing.md
+	@$(BIN)/oversmoothing page results/smoke
 
 so-far: $(VENV)/.installed ## beside a run under way: how far each of its models is (CONFIG=config/thesis.yaml)
 	@$(BIN)/oversmoothing progress $(if $(CONFIG),--configfile $(CONFIG))

@@ -1,13 +1,18 @@
 """The command `oversmoothing`: its subcommands, their help, and mistakes in one line."""
 
+import os
+import signal
+import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from tqdm import tqdm
 
-from oversmoothing.commands import COMMANDS, main
+from oversmoothing import commands
+from oversmoothing.commands import COMMANDS, main, minutes, needs
 from oversmoothing.commands import study as calls
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,3 +71,38 @@ def test_ctrl_c_is_one_line(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert main(["needs"]) == 130
     assert capsys.readouterr().err == "\nInterrupted.\n"
+
+
+def test_ctrl_c_during_imports_is_one_line_whatever_they_make_of_it(monkeypatch, capfd):
+    def importing(name):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as error:
+            raise ImportError("initialisation failed") from error
+
+    monkeypatch.setattr(commands, "import_module", importing)
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    with pytest.raises(SystemExit) as ended:
+        main(["needs"])
+    assert ended.value.code == 130
+    assert capfd.readouterr().err == "\nInterrupted.\n"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_where_there_is_no_terminal_a_bar_is_a_line_a_minute(monkeypatch, capsys):
+    def run(_):
+        with tqdm(total=180, desc="steps", leave=False, disable=None, bar_format="{desc}: {n_fmt}") as outer:
+            for _ in tqdm(range(180), desc="TBAT", leave=False, disable=None, bar_format="{desc} {n_fmt}"):
+                now[0] += 1
+                outer.update()
+                outer.refresh()
+        print("Warning: as it is\nand whole", file=sys.stderr)
+        return 0
+
+    now = [0.0]
+    monkeypatch.setattr(minutes.Minutes.__init__, "__defaults__", (lambda: now[0],))
+    monkeypatch.setattr(needs, "main", run)
+    assert main(["needs"]) == 0
+    *lines, first, second = capsys.readouterr().err.splitlines()
+    assert lines == ["steps: 60", "steps: 120", "steps: 180"]
+    assert (first, second) == ("Warning: as it is", "and whole")

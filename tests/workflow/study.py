@@ -6,10 +6,11 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+import forked
 
 from tracking.planned import KEPT
 
@@ -40,10 +41,9 @@ class Study:
         """Run Snakemake, which must succeed, or fail with `check=False`; return its whole output."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
         environment["NUMBA_CACHE_DIR"] = str(self.folder / COMPILED)
-        command = self.command(*targets, config=config, options=options)
-        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
-        output = done.stdout + done.stderr
-        assert (done.returncode == 0) == check, output
+        _, _, _, *arguments = self.command(*targets, config=config, options=options)
+        status, output = forked.call(arguments, self.folder, environment)
+        assert (status == 0) == check, output
         return output
 
     def planned(self, target=TABLE, *more, config=TINY):

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from plan.settings import ConfigError
+from plan.studies import LOADER
 
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 COPIED = 100_000  # values that aliases may add to a file; a few short lines of them can stand for thousands of millions
 
 
@@ -17,7 +17,7 @@ def check_keys(files: Iterable[str | Path]) -> None:
     """Check that no mapping in the config files (YAML, and so JSON) repeats a key, and that aliases end."""
     for file in files:
         with Path(file).open(encoding="utf-8") as stream:
-            document = yaml.compose(stream, Loader=Loader)
+            document = yaml.compose(stream, Loader=LOADER)
         sizes: dict[int, float] = {}
         if _size(document, sizes) - len(sizes) > COPIED:
             raise ConfigError(

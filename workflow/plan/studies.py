@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parent.parent / "studies"
 Config = Mapping[str, Any]
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where there is one: every plan reads all studies
 
 
 @dataclass(frozen=True)
@@ -145,4 +146,4 @@ def _lay_under(config: dict[str, Any], defaults: Mapping[str, Any]) -> None:
 
 @cache
 def _read(path: Path) -> dict[str, Any]:
-    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return yaml.load(path.read_text(encoding="utf-8"), LOADER) if path.is_file() else {}

@@ -18,7 +18,7 @@ FILE = Path(__file__).parent / "config.schema.yaml"
 
 def read_schema() -> dict[str, Any]:
     """Schema with the studies, and what the library declares: corpus sources, metrics, decoding methods."""
-    schema = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    schema = yaml.load(FILE.read_text(encoding="utf-8"), studies.LOADER)
     sections = schema["properties"]
     sections["studies"]["items"] = {"enum": studies.there()}
     studies.merge(sections, studies.sections("schema.yaml"))

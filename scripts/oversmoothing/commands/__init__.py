@@ -1,13 +1,11 @@
 """The command ``oversmoothing``: one module per subcommand, with a docstring for `--help` and a `main`."""
 
-import argparse
+import os
+import signal
 import sys
-from collections.abc import Sequence
-from difflib import get_close_matches
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from importlib import import_module
-from importlib.metadata import version
-
-from oversmoothing.jobs import explain
 
 COMMANDS = {
     "prompt": "continue a text with every trained model, side by side",
@@ -23,8 +21,37 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a subcommand and return its exit status; a user's mistake, or Ctrl-C (130), is one line on standard error."""
+    """Run a subcommand and return its exit status; a user's mistake, or Ctrl-C (130), is one line on standard error.
+
+    Where standard error is no terminal, bars become lines (`minutes.Minutes`).
+    """
     given = sys.argv[1:] if arguments is None else list(arguments)
+    with _interrupted_at_once():
+        from oversmoothing.commands.minutes import Minutes
+        from oversmoothing.jobs import explain
+
+        command = _command(given[:1])
+        run = import_module(f"oversmoothing.commands.{command.replace('-', '_')}").main
+    try:
+        with nullcontext() if sys.stderr.isatty() else redirect_stderr(Minutes(sys.stderr)):
+            return run(given[1:])
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return 130
+    except Exception as error:
+        message = explain(error)
+        if message is None:
+            raise
+        print(f"Error: {message}", file=sys.stderr)
+        return 1
+
+
+def _command(given: Sequence[str]) -> str:
+    """Return the subcommand that is asked for; exit with what it should be, or after ``--help`` and ``--version``."""
+    import argparse
+    from difflib import get_close_matches
+    from importlib.metadata import version
+
     parser = argparse.ArgumentParser(
         prog="oversmoothing",
         description="Commands of the study of the softmax bottleneck.",
@@ -35,18 +62,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"oversmoothing {version('oversmoothing')}")
     parser.add_argument("command", metavar="COMMAND", help="one of the commands below")
-    command = parser.parse_args(given[:1]).command
+    command = parser.parse_args(given).command
     if command not in COMMANDS:
         near = get_close_matches(command, COMMANDS, n=1)
         parser.error(f"no command {command!r}; {f'did you mean {near[0]!r}?' if near else 'see --help'}")
+    return command
+
+
+@contextmanager
+def _interrupted_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process with one line while it imports: an exception would pass through PyTorch's C++ code."""
+
+    def leave(*_: object) -> None:
+        os.write(2, b"\nInterrupted.\n")
+        os._exit(130)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:  # a background job ignores it
+        yield
+        return
+    signal.signal(signal.SIGINT, leave)
     try:
-        return import_module(f"oversmoothing.commands.{command.replace('-', '_')}").main(given[1:])
-    except KeyboardInterrupt:
-        print("\nInterrupted.", file=sys.stderr)
-        return 130
-    except Exception as error:
-        message = explain(error)
-        if message is None:
-            raise
-        print(f"Error: {message}", file=sys.stderr)
-        return 1
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -17,9 +17,9 @@ def relay(command: Sequence[str]) -> int:
     waited for, so that it ends its jobs and removes its locks; what it and they write from then on is dropped, and
     the KeyboardInterrupt is raised.
     """
-    stream, interrupt = sys.stderr, None
-    source, sink = pty.openpty() if stream.isatty() else os.pipe()
-    if stream.isatty():
+    stream, interrupt = sys.stderr.fileno(), None
+    source, sink = pty.openpty() if os.isatty(stream) else os.pipe()
+    if os.isatty(stream):
         termios.tcsetwinsize(sink, termios.tcgetwinsize(stream))
     with subprocess.Popen(command, stdout=sink, stderr=sink) as process, os.fdopen(source, "rb", buffering=0) as output:
         os.close(sink)
@@ -27,7 +27,7 @@ def relay(command: Sequence[str]) -> int:
             try:
                 while data := _read(output.fileno()):
                     if interrupt is None:
-                        os.write(stream.fileno(), data)
+                        os.write(stream, data)
                 status = process.wait()
                 break
             except KeyboardInterrupt as error:

@@ -14,8 +14,6 @@ from oversmoothing.models.gpt_shape import (
     weight_bytes,
 )
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
-from oversmoothing.tables.formats import markdown_table
-from oversmoothing.tables.page import Section
 
 TFLOPS = (20, 50, 100, 200)  # rates that a GPU may reach in training, well below its peak
 
@@ -139,6 +137,9 @@ def _costs(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _table(rows: Iterable[Mapping[str, str]]) -> str:
+    from oversmoothing.tables.formats import markdown_table  # with SciPy, which a plan does not need
+    from oversmoothing.tables.page import Section
+
     return markdown_table(Section("", list(rows)))
 
 

@@ -1,81 +1,143 @@
-"""What a person sees of a run of Snakemake: one line on a terminal, and the cause of each failure at the end.
+"""What a person sees of a run of Snakemake: how far it is, warnings, errors, and the cause of each failure at the end.
 
-A terminal gets Snakemake's warnings and errors above a line that is kept up to date; its other messages are in the
-file that it writes to .snakemake/log. Elsewhere, such as in a file, Snakemake's messages are left as they are.
+On a terminal that is one line, kept up to date, with all else above it; elsewhere, such as in a file, it is a line a
+minute. Snakemake's other messages are in the file that it writes to .snakemake/log; ``--verbose`` leaves them all,
+and ``--quiet all`` none. Jobs write to a pipe in place of standard error, so that they draw no bars over the line.
 """
 
 import atexit
 import logging
+import os
 import shutil
+import signal
 import sys
 import threading
+import time
 from collections.abc import Iterable
+from types import FrameType
 from typing import TextIO
 
 from oversmoothing.run.follow import Follower
 
-INTERVAL = 1.0  # seconds between two lines
+ON_TERMINAL, ELSEWHERE = 1.0, 60.0  # seconds between two lines
+BLOCK = 1 << 16  # bytes
+MOMENT = 0.05  # seconds in which Ctrl-C reaches all processes
 
 
 def follow(logger: logging.Logger, rules: Iterable[str], cores: int | None, news: str = "") -> None:
     """Follow a run through Snakemake's logger until the process ends; `news` is for the end of one that went well."""
-    follower, stream = Follower(rules, cores), sys.stderr
-    handlers = [handler for handler in logger.handlers if getattr(handler, "stream", None) is stream]
-    live = stream.isatty() and logger.level > logging.DEBUG and bool(handlers)
-    report = Report(follower, stream, handlers[0] if live else None, news)
+    own = [handler for handler in logger.handlers if getattr(handler, "stream", None) is sys.stderr]
+    follower = Follower(rules, cores)
+    message = logging.makeLogRecord({"levelno": logging.INFO, "levelname": "INFO"})
+    if not own or not own[0].filter(message) or logger.level <= logging.DEBUG:
+        report = Report(follower, sys.stderr, None, news)
+    else:
+        logger.removeHandler(own[0])
+        report = Report(follower, os.fdopen(os.dup(2), "w", buffering=1), own[0], news)
+        report.begin()
     logger.addHandler(report)
-    if live:
-        logger.removeHandler(handlers[0])
     atexit.register(report.end)
 
 
 class Report(logging.Handler):
-    """Handler that keeps a line up to date above which `shown` prints warnings and errors, if it is given."""
+    """Handler that says how far a run is; `shown`, if it is given, prints warnings and errors between."""
 
-    def __init__(self, follower: Follower, stream: TextIO, shown: logging.Handler | None, news: str = "") -> None:
+    def __init__(self, follower: Follower, stream: TextIO, shown: logging.StreamHandler | None, news: str = "") -> None:
         super().__init__()
         self.follower = follower
         self.stream = stream
         self.shown = shown
         self.news = news
+        self.live = shown is not None and stream.isatty()
+        self.interrupted = False
         self._ended = threading.Event()
         self._writing = threading.RLock()
         if shown:
-            threading.Thread(target=self._keep, daemon=True).start()
+            shown.setStream(stream)
+
+    def begin(self) -> None:
+        """Begin to print lines, to take what jobs write to standard error, and to notice Ctrl-C."""
+        before = signal.getsignal(signal.SIGINT)
+
+        def interrupt(number: int, frame: FrameType | None) -> None:
+            self.interrupted = True
+            before(number, frame) if callable(before) else signal.default_int_handler(number, frame)
+
+        signal.signal(signal.SIGINT, interrupt)
+        source, sink = os.pipe()
+        os.dup2(sink, 2)
+        os.close(sink)
+        self._jobs = threading.Thread(target=self._pass_on, args=(source,), daemon=True)
+        self._jobs.start()
+        threading.Thread(target=self._keep, daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take a record in; on a terminal show it if it is a warning or an error, and bring the line up to date."""
+        """Take a record in; show it if it is a warning or an error, and on a terminal bring the line up to date."""
         self.follower.read(record)
-        if self.shown is None or self._ended.is_set():
+        if self.shown is None or self._ended.is_set() or self.interrupted:
             return
         with self._writing:
             if record.levelno >= logging.WARNING:
-                self.stream.write("\r\x1b[K")
+                self._clear()
                 self.shown.handle(record)
-            self._write()
+            if self.live:
+                self._write()
 
     def end(self) -> None:
-        """Finish the line; print the causes of failures, so that they stand last, or what is new."""
+        """Write the last line; print the causes of failures, so that they stand last, or what is new."""
+        if self.shown:
+            sys.stderr.flush()
+            os.dup2(self.stream.fileno(), 2)  # ends the pipe, unless a job outlives the run
+            self._jobs.join(timeout=1)
         with self._writing:
             self._ended.set()
+            done = self.follower.done, self.follower.total
+            if self.interrupted:
+                self._clear()
+                print(f"Interrupted after {done[0]} of {done[1]} steps; the same command goes on.", file=self.stream)
+                return
             if self.shown:
-                self._write()
-                self.stream.write("\n")
-                if self.news and self.follower.done == self.follower.total:
+                self._write(last=True)
+                if self.news and done[0] == done[1]:
                     print(self.news, file=self.stream)
             for cause in self.follower.causes():
                 print(f"Failed: {cause}", file=self.stream)
             self.stream.flush()
 
     def _keep(self) -> None:
-        while not self._ended.wait(INTERVAL):
+        while not self._ended.wait(ON_TERMINAL if self.live else ELSEWHERE):
             with self._writing:
-                if not self._ended.is_set():
+                if not self._ended.is_set() and not self.interrupted:
                     self._write()
 
-    def _write(self) -> None:
-        """Replace the terminal's last line."""
-        width = shutil.get_terminal_size().columns - 1
-        text = self.follower.line()
-        self.stream.write("\r\x1b[K" + (text if len(text) <= width else f"{text[: width - 1]}…"))
+    def _pass_on(self, source: int) -> None:
+        """Print whole lines that come through the pipe; nothing once the user has interrupted the jobs."""
+        rest = b""
+        while data := os.read(source, BLOCK):
+            time.sleep(MOMENT)
+            lines, end, rest = (rest + data).rpartition(b"\n")
+            self._print(lines + end)
+        if rest:
+            self._print(rest + b"\n")
+
+    def _print(self, data: bytes) -> None:
+        with self._writing:
+            if data and not self.interrupted:
+                self._clear()
+                self.stream.write(data.decode(errors="replace"))
+                self.stream.flush()
+
+    def _clear(self) -> None:
+        if self.live:
+            self.stream.write("\r\x1b[K")
+
+    def _write(self, last: bool = False) -> None:
+        """Replace the terminal's last line, or write another one."""
+        text = self.follower.line(last)
+        if self.live:
+            width = shutil.get_terminal_size().columns - 3  # and room for ^C
+            self._clear()
+            self.stream.write((text if len(text) <= width else f"{text[: width - 1]}…") + "\n" * last)
+        else:
+            self.stream.write(f"{time.strftime('%H:%M')} {text}\n")
         self.stream.flush()
