@@ -103,7 +103,7 @@ def test_it_states_the_finding_the_verdicts_and_every_table(results, tmp_path):
         "<b>1</b> ✓ holds",
         "<b>1</b> ✗ does not hold",
         "<b>1</b> ? cannot tell",
-        "<b>1</b> – not tested here",
+        "<b>1</b> ○ not tested here",
         "Statement 1 &lt;b&gt;.",
         "rank 4: 0.1 [0.05, 0.2]",
         "<td class='n'>0.100 [0.090, 0.110]</td>",

@@ -28,17 +28,8 @@ def note_run(results: str | Path, config: Mapping[str, Any], files: Sequence[str
 
 def _commit() -> str:
     """Commit of the code, with "-dirty" where files differ from it; "unknown" outside a clone."""
-    asked = [
-        "git",
-        "--no-optional-locks",
-        "-C",
-        str(ROOT),
-        "describe",
-        "--always",
-        "--dirty",
-        "--abbrev=40",
-        "--exclude=*",
-    ]
+    describe = ["describe", "--always", "--dirty", "--abbrev=12"]
+    asked = ["git", "--no-optional-locks", "-C", str(ROOT), *describe]
     with suppress(OSError, subprocess.SubprocessError):
         return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
     return "unknown"

@@ -30,7 +30,7 @@ from oversmoothing.tables.web_page import write_web_page
 
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
 NOT_TESTED = "not tested here"  # of a claim for which the run lacks something; what it lacks is the claim's note
-SIGNS = {HOLDS: "✓", FAILS: "✗", OPEN: "?", NOT_TESTED: "–"}
+SIGNS = {HOLDS: "✓", FAILS: "✗", OPEN: "?", NOT_TESTED: "○"}
 EXCERPT = 240  # characters of a sample
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)  # of an SVG: the words above its figure
 NAMES = {"measure": {name: metric.label for name, metric in METRICS.items()}}
