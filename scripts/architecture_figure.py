@@ -9,7 +9,7 @@ from matplotlib.patches import Polygon
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.models.gpt_shape import VOCABULARY, parameters, vocabulary
-from oversmoothing.tables.figures.style import PALETTE, style, write_figure
+from oversmoothing.tables.figures.style import PALETTE, style, titled, write_figure
 
 WIDE, NARROW = 3.4, 1.9  # widths of the drawing, in inches
 INNER = 2.9
@@ -88,12 +88,10 @@ def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
         axes.set_xlim(-WIDE / 2 - 0.1, right + 0.1)
         axes.set_ylim(-0.9, 10.5)
         axes.axis("off")
-        figure.suptitle(
-            f"What a {_unit(columns[0][1])} passes on its way to the probabilities of the next one; "
-            "numbers are the sizes of vectors.\n"
-            "The study varies r, what the bottleneck leaves for the LM head to see",
-            x=0.01,
-            ha="left",
+        titled(
+            figure,
+            f"What does a {_unit(columns[0][1])} pass on its way to the probabilities of the next one?",
+            "Numbers are sizes of vectors. The study varies r, what the bottleneck leaves for the LM head to see.",
         )
         if others:
             figure.text(0.01, 0.01, f"Not drawn: {', '.join(others)}", fontsize="small")

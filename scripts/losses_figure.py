@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.figures.style import handles, legend, model_looks, step_axis, style, write_figure
+from oversmoothing.tables.figures.style import handles, legend, model_looks, step_axis, style, titled, write_figure
 from oversmoothing.tables.page import label
 
-KINDS = {"train_loss": "Training", "validation_loss": "Validation"}
+KINDS = {"train_loss": "Training text", "validation_loss": "Validation text"}
 
 
 def main(job: Job) -> None:
@@ -46,7 +46,8 @@ def draw(
             axes.set_title(title)
             axes.grid(axis="y")
             step_axis(axes, last, linear=True)
-        panels[0].set_ylabel(f"loss (nats per {unit})")
+        panels[0].set_ylabel(f"loss (nats per {unit}), lower is better")
+        titled(figure, "How well does each rank learn the text?", "On the training text, and on text held out.")
         legend(figure, handles(looks, markersize=3.5), columns=8)
     return figure
 

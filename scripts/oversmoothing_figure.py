@@ -13,23 +13,31 @@ from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.figures.style import (
     handles,
-    headline,
-    legend,
     named,
     other_look,
     rank_axis,
     rank_look,
     style,
+    titled,
     write_figure,
 )
 from oversmoothing.tables.record import read_record
 
+QUESTION = "How much probability leaks to where the truth puts little, by rank?"
 MEASURED: dict[str, Any] = {"color": "0.45", "linewidth": 1.5, "zorder": 1.8}
+OURS: dict[str, Any] = {**MEASURED, "marker": "o", "markersize": 5}  # in the legend; on the line by rank
 PUBLISHED: dict[str, Any] = {
     **{"color": "0.55", "linewidth": 1.2, "linestyle": (0, (3, 2)), "zorder": 1.7},
     **{"marker": "o", "markersize": 5, "markerfacecolor": "white"},
 }
-COLUMNS = 5
+COLUMNS = 3
+WORDS = {
+    "tto": "added outside the nucleus",
+    "nsmd": "missing inside the nucleus",
+    "tv": "moved, in all",
+    "kl": "divergence from the truth",
+    "tbat": "on what may be impossible",
+}
 
 
 def main(job: Job) -> None:
@@ -40,13 +48,13 @@ def main(job: Job) -> None:
 def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
     """Draw each metric's mean and 95 % interval against rank, a panel for each metric and truth, under the finding.
 
+    The legend takes the first free place, or one below.
     The tables are those of `score_tables.score_table` and `rank_order.rank_order`. Every model has a point, with the
     look of its rank, and the line joins the means of the ranks. The thesis's values stand at its own ranks. Where a
     model has no rank in the table, as of those from the hub, all stand side by side by name.
     """
     panels = list(table.groupby(["truth", "measure"], sort=False, dropna=False))
-    rows = -(-len(panels) // COLUMNS)
-    columns = -(-len(panels) // rows)
+    rows, columns = -(-(len(panels) + 1) // COLUMNS), min(COLUMNS, len(panels) + 1)
     if table["rank"].isna().any():
         places = {name: i for i, name in enumerate(table.model.unique())}
         looks = {name: {**other_look(i), "linestyle": "none"} for name, i in places.items()}
@@ -58,28 +66,29 @@ def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
     published = table.dropna(subset="published")
     grid: Iterator[Axes]
     with style():
-        figure = Figure(figsize=(2.6 * columns, 3 * rows + 0.9))
+        figure = Figure(figsize=(3 * columns, 2.7 * rows + 0.7))
         grid = iter(figure.subplots(rows, columns, squeeze=False).flat)
-        for axes, ((truth, metric), panel) in zip(grid, panels, strict=False):
+        for ((truth, metric), panel), axes in zip(panels, grid, strict=False):
             _panel(axes, panel, places, looks, bool(ranks))
             against = f" against {named(truth)}" if table.truth.nunique() > 1 and not pd.isna(truth) else ""
-            axes.set_title(METRICS[metric].name + against, weight="bold")
-            axes.set_ylabel(METRICS[metric].unit)
+            words = f": {WORDS[metric]}" if metric in WORDS else ""
+            axes.set_title(f"{METRICS[metric].name}{against}{words}", size="small", weight="bold")
+            axes.set_ylabel(f"{METRICS[metric].unit}, {METRICS[metric].better} is better", size="small")
             if ranks:
-                rank_axis(axes, sorted({*ranks, *panel.published_model.dropna().astype(int)}), "rank", narrow=True)
-                axes.set_xlabel("rank")
+                rank_axis(axes, ranks)
+                axes.set_xlabel("rank of what enters the LM head", size="small")
             else:
                 axes.set_xticks([])
                 axes.set_xlim(-0.5, len(places) - 0.5)
-        for axes in grid:
-            axes.set_axis_off()
-        headline(figure, finding(table, order))
-        by_rank = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
-        entries = handles(by_rank or looks)
+        titled(figure, QUESTION, finding(table, order))
+        entries = handles({"this run: mean and 95 % interval": OURS} if ranks else looks)
         if len(published):
             truths = " and ".join(published.published_truth.dropna().unique())
             entries += handles({f"the thesis{' against ' if truths else ''}{truths}": PUBLISHED})
-        legend(figure, entries, columns=7)
+        free, *rest = grid
+        free.legend(handles=entries, loc="center left")
+        for axes in (free, *rest):
+            axes.set_axis_off()
     return figure
 
 

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -13,14 +14,15 @@ import pytest
 from oversmoothing.claims.claims import CLAIMS
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter
 from oversmoothing.claims.story.charts import PUBLISHED, by_rank
-from oversmoothing.claims.story.page import in_order, write_story
+from oversmoothing.claims.story.page import SIGNS, in_order, write_story
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sums import write_text
 from oversmoothing.tables.record import record
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SVG = "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><rect width='40' height='20'/></svg>"
+TITLE = "How much leaks? TTO &amp; 'more'"
+SVG = f"<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><title>{TITLE}</title></svg>"
 MENUS = {"measure": "metric", "decoding": "decoding", "truth": "truth"}
 
 
@@ -46,6 +48,7 @@ def claims():
         | {"run_to_run": 0.3, "comparisons": 4, "held": 3, "against": 0, "note": None, "published_verdict": "holds"}
         for i, verdict in enumerate(verdicts)
     ]
+    rows.append({**rows[-1], "id": "claim-3", "comparisons": 0, "held": 0, "against": 0, "note": "no rank 12"})
     return pd.DataFrame(rows)
 
 
@@ -100,12 +103,14 @@ def test_it_states_the_finding_the_verdicts_and_every_table(results, tmp_path):
         "<b>1</b> ✓ holds",
         "<b>1</b> ✗ does not hold",
         "<b>1</b> ? cannot tell",
+        "<b>1</b> ○ not tested here",
         "Statement 1 &lt;b&gt;.",
         "rank 4: 0.1 [0.05, 0.2]",
         "<td class='n'>0.100 [0.090, 0.110]</td>",
     ):
         assert said in text
-    assert text.count("<details class='tile") == 3
+    assert text.count("<details class='tile") == 4
+    assert text.count("<details class='tile not-tested-here'") == 1
     assert in_sequence(text, "About oversmoothing.", "Further tables and figures", "About mine.")
     assert text.count("data:image/svg+xml") == 1
     assert re.findall(r"(?:src|href)=[\"'](?!data:|#)", text) == []  # nothing comes from elsewhere
@@ -113,6 +118,88 @@ def test_it_states_the_finding_the_verdicts_and_every_table(results, tmp_path):
     tags.feed(text)
     assert tags.open == []
     assert len(set(tags.ids)) == len(tags.ids) > 3
+
+
+def test_pictures_tables_and_headings_are_there_for_those_who_do_not_see_them(results, tmp_path):
+    pages = [path for path in results if path.parent.name == "tables" and path.stem != "claims"]
+    write_text(pages[0].with_suffix(".md"), "# Of a.\n\n## Part `b`\n\n| x |\n|:---|\n| 1 |\n\nLegend.\n")
+    text = story(tmp_path, results, Chapter("Later", (), picture="oversmoothing"))
+    assert set(re.findall(r"<img alt='(.*?)' src", text)) == {TITLE.replace("'", "&#39;")}
+    captions = re.findall(r"<table><caption>(.*?)</caption>", text)
+    assert len(captions) == text.count("<table>") == len(pages)
+    assert {"Part <code>b</code>", "About mine."} < set(captions)
+    levels = [int(level) for level in re.findall(r"<h(\d)[ >]", text)]
+    assert levels[0] == 1
+    assert 3 in levels
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_the_page_begins_with_the_cover_and_ends_with_what_made_it(results, tmp_path):
+    run = {"config": ["config/config.yaml", "mine.yaml"], "seeds": [1, 2], "commit": "abc", "date": "2026-01-02"}
+    (tmp_path / "run.json").write_text(json.dumps(run | {"python": "3.11.7", "versions": {"torch": "2.1"}}))
+    text = story(tmp_path, results, Chapter("Mine", (), cover="missing"), Chapter("Its", (), cover="oversmoothing"))
+    assert in_sequence(text, "<h1>", "class='answer'", "<img alt", "</header>", "<nav", "<h2>")
+    footer = text[text.index("<footer>") :]
+    for name in ("config/config.yaml, mine.yaml", "1, 2", "abc", "2026-01-02", "Python 3.11.7, torch 2.1"):
+        assert f"<dd>{name}</dd>" in footer
+    (tmp_path / "run.json").write_text("[]")
+    with pytest.raises(UserError, match=r"run.json: is not what the workflow wrote; delete it"):
+        story(tmp_path, results)
+
+
+def test_samples_of_the_lowest_and_the_highest_rank_stand_beside_the_text_unfolded(results, tmp_path):
+    rows = [
+        ("human", "human", None, "True."),
+        *(("pure", f"rank {rank}", rank, f"Of {rank}. <i>") for rank in (4, 8, 9)),
+    ]
+    columns = ["decoding", "label", "rank", "continuation"]
+    table = pd.DataFrame(rows, columns=columns).assign(window=0, prompt="Once", model=[row[1] for row in rows])
+    table.to_csv(tmp_path / "tables/samples.csv", index=False)
+    write_text(tmp_path / "tables/samples.md", "# Samples.\n")
+    text = story(tmp_path, [*results, tmp_path / "tables/samples.csv"])
+    chapter = text[text.index("<h2>What the models write") :].partition("<details")[0]
+    assert in_sequence(chapter, "“Once”", "human", "True.", "rank 4", "Of 4. &lt;i&gt;", "rank 9", "Of 9.")
+    assert "Of 8." not in chapter
+
+
+def colours():
+    """Yield the colours that all pages declare, light and then dark."""
+    css = (ROOT / "scripts/oversmoothing/tables/web_page.css").read_text()
+    light, dark = (dict(re.findall(r"--(\w+): (#\w{6});", part)) for part in css.split("@media screen", 1))
+    assert light.keys() == dark.keys()
+    return {"light": light, "dark": dark}
+
+
+def luminance(colour):
+    """Return the relative luminance of a colour as WCAG 2.2 defines it."""
+    shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    darker, lighter = sorted((luminance(a), luminance(b)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("behind", ["page", "soft"])
+def test_every_colour_can_be_read_on_every_ground(scheme, behind):
+    assert contrast("#ffffff", "#000000") == pytest.approx(21)
+    declared = colours()[scheme]
+    grounds, graphics = {"page", "soft"}, {"line", "bar"}
+    for name in declared.keys() - grounds:
+        needed = 3 if name in graphics else 4.5  # WCAG AA: 1.4.11 of graphics, 1.4.3 of text
+        assert contrast(declared[name], declared[behind]) >= needed, name
+
+
+def test_pages_use_no_colour_that_is_not_declared():
+    own = {"claims/story/page.css", "claims/story/page.html", "tables/samples.html", "commands/prompt.html"}
+    text = "".join((ROOT / "scripts/oversmoothing" / name).read_text() for name in own)
+    assert set(re.findall(r"#[0-9a-fA-F]{3,8}\b", text)) == {"#ffffff"}  # behind figures, which are drawn on white
+    assert "opacity" not in text
+    states = re.findall(r"^\.[\w-]+ \{ --colour: (.*?); \}", text, re.MULTILINE)
+    assert len(states) == len(set(states)) == len(SIGNS)
 
 
 ANSWERED = Chapter(
@@ -163,7 +250,7 @@ def test_a_study_has_a_chapter_with_its_claims_after_the_others(results, tmp_pat
     assert "<p>A study.</p>" in chapter
     assert "About mine." in chapter
     assert chapter.count("<details class='tile") == 1
-    assert text.count("About mine.") == 1
+    assert text.count("<summary>About mine.") == 1
 
 
 def test_it_shows_only_what_it_is_given(results, tmp_path):
@@ -209,7 +296,7 @@ def test_code_in_prose_is_set_as_code_and_markup_in_samples_is_not_shown_as_text
     folder = tmp_path / "tables"
     given = claims().assign(test="Up to `costs.highest_rank`.", note="No `top-k`.")
     given.to_csv(folder / "claims.csv", index=False)
-    (folder / "samples.csv").write_text("window\n0\n")
+    (folder / "samples.csv").write_text("window,decoding,model,label,rank,prompt,continuation\n0,human,human,h,,p,c\n")
     (folder / "samples.md").write_text(
         "# Samples of `bn4`\n\n## Window 0\n\n<b>The pro</b>\n\n| a |\n|:---|\n| <b>pro</b>\\<b\\>\u21b5<br>x |\n"
     )
@@ -281,6 +368,8 @@ addEventListener("load", async () => {
   head.closest("details").open = true;
   head.querySelector("button").click();
   said.sorted = [column(), head.getAttribute("aria-sort")];
+  dispatchEvent(new Event("beforeprint"));
+  said.printed = document.querySelectorAll("details").length > 4 && !document.querySelector("details:not([open])");
   said.requests = performance.getEntriesByType("resource").map(entry => entry.name).filter(x => !x.startsWith("data:"));
   said.problems = problems;
   document.body.textContent = "SAID" + JSON.stringify(said) + "SAID";
@@ -305,7 +394,8 @@ def test_in_a_browser_it_loads_nothing_and_menus_tiles_and_tables_answer(results
         "requests": [],
         "charts": 1,
         "changed": [True] * 3,
-        "shown": [True] * 3,
-        "hidden": [True, False, False],
+        "shown": [True] * 4,
+        "hidden": [True, False, False, False],
+        "printed": True,
         "sorted": [["4", "16"], "ascending"],
     }

@@ -24,6 +24,7 @@ NUMBER = re.compile(
     r"[(-]*\.?\d(?!.*[A-Za-z]{3})"
 )  # a cell without words; with words it is prose, to be broken into lines
 TAG = re.compile("<[^>]*>")
+ELEMENT = re.compile(r"<h(?P<depth>\d)>(?P<words>.*?)</h\d>|<td[^>]*>(?P<cell>.*?)</td>|<table>")
 CODE = re.compile(r"(?<!\\)`([^`]*)`")
 # Markup in the middle of a Markdown line; an underscore between letters and a lone bracket are literal.
 MARKUP = re.compile(r"[\\`*<>|~$]|(?<!\w)_|_(?!\w)|&(?=#|\w+;)|\](?=[(\[:])")
@@ -82,14 +83,25 @@ def html(page: Page) -> Markup:
     return html_of(markdown(page))
 
 
-def html_of(text: str) -> Markup:
+def html_of(text: str, title: str = "", level: int = 1) -> Markup:
     """Markdown as an HTML fragment: tables in frames that scroll in a narrow window, their numbers on one line.
 
+    A table has the heading before it as its caption, or the `title`, for those who do not see both. `level` is what a
+    heading of the first level becomes.
     Of HTML in the Markdown, only the tags `TAGS` count; all else is text.
     """
-    text = _parser().render(text)
-    text = text.replace("<table>", '<div class="wide" tabindex="0"><table>').replace("</table>", "</table></div>")
-    return Markup(re.sub(r"<td[^>]*>(.*?)</td>", lambda cell: f"<td{_number_class(cell[1])}>{cell[1]}</td>", text))
+    caption = title
+
+    def element(found: re.Match[str]) -> str:
+        nonlocal caption
+        if found["depth"]:
+            caption, depth = found["words"], int(found["depth"]) + level - 1
+            return f"<h{depth}>{caption}</h{depth}>"
+        if found["cell"] is not None:
+            return f"<td{_number_class(found['cell'])}>{found['cell']}</td>"
+        return f'<div class="wide" tabindex="0"><table>{caption and f"<caption>{caption}</caption>"}'
+
+    return Markup(ELEMENT.sub(element, _parser().render(text)).replace("</table>", "</table></div>"))
 
 
 def line_html(text: str) -> Markup:

@@ -137,7 +137,7 @@ def test_chart_has_a_dot_for_every_byte_of_the_text():
     assert [text.get_text() for text in axes.texts[0x7E:0x81]] == ["~", "DEL", "80"]
     legends = {label for legend in figure.legends for label in words(legend.get_texts())}
     assert {label for label, _ in KINDS.values()} | {"1", "10", "100"} == legends
-    assert "3 of the 256 among its 111 bytes" in figure.get_suptitle()
+    assert "3 of the 256 among its 111 bytes" in figure.get_label()
 
 
 def test_equal_inputs_give_equal_files_of_all_figures(table, tmp_path):

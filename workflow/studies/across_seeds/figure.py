@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.tables.figures.style import Look, Looks, handles, kind_looks, legend, rank_axis, style
+from oversmoothing.tables.figures.style import Look, Looks, handles, kind_looks, legend, rank_axis, style, titled
 from studies.across_seeds.table import FLOOR, STEP
 
 MEASURE = AGAINST_TRUTHS[0]
@@ -30,10 +30,17 @@ def draw(table: pd.DataFrame, kinds: Sequence[Mapping[str, Any]]) -> Figure:
         floors = _floor(levels, table)
         _lines(levels, pooled[pooled.measure == MEASURE], looks)
         levels.set_ylim(bottom=0)
-        levels.set_title(f"{METRICS[MEASURE].name}: mean and 95 % interval over seeds")
+        levels.set_title("Mean and 95 % interval over seeds", size="medium")
+        levels.set_ylabel(f"{METRICS[MEASURE].name}, lower is better")
         levels.grid(axis="y")
         rank_axis(levels, sorted(pooled["rank"].unique()))
         _steps(steps, pooled[pooled.measure == f"{MEASURE}{STEP}"], looks)
+        titled(
+            figure,
+            "How much leaks by rank, and by how much does each step of rank lower it?",
+            f"{METRICS[MEASURE].name}, the probability added outside the truth's nucleus; the band is chance: what two "
+            "models show that differ in their seed alone.",
+        )
         titles = {kind["kind"]: kind["legend"] for kind in kinds}
         entries = handles({titles[kind]: look for kind, look in looks.items()}, markersize=6, linewidth=1.6)
         legend(figure, [*entries, *floors], columns=2)
@@ -61,7 +68,7 @@ def _steps(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
     axes.set_xlim(-0.6, len(places) - 0.4)
     axes.grid(axis="y")
     axes.set_xlabel("ranks of one arm")
-    axes.set_title(f"Steps in {METRICS[MEASURE].name}, paired by seed (axis: linear below 0.02)")
+    axes.set_title("Steps, paired by seed (axis: linear below 0.02)", size="medium")
 
 
 def _intervals(axes: Axes, places: pd.Series, table: pd.DataFrame, look: Look) -> None:

@@ -8,10 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.figures.style import (
     handles,
-    headline,
     legend,
     model_looks,
     named,
@@ -19,12 +17,16 @@ from oversmoothing.tables.figures.style import (
     rank_look,
     step_axis,
     style,
+    titled,
 )
 from studies.along_training.finding import finding
 from studies.along_training.table import last_layer, steps
 
 LAST: dict[str, Any] = {"marker": "o", "markersize": 12, "mfc": "none", "mec": "black", "linestyle": "none"}
-OF_BLOCKS = {"anisotropy": "anisotropy (mean cosine)", "outlier_dimensions": "outlier dimensions"}
+OF_BLOCKS = {
+    "anisotropy": "anisotropy (mean cosine;\n1: all states point one way)",
+    "outlier_dimensions": "outlier dimensions\n(far larger than the others)",
+}
 COLUMNS = 5
 STEPS = 6  # lines in a panel of singular values, from the first step to the last
 
@@ -32,12 +34,12 @@ STEPS = 6  # lines in a panel of singular values, from the first step to the las
 def along(table: pd.DataFrame) -> Figure:
     """Draw six measures against steps, one line per model, from `table.along_training_table`."""
     panels = {
-        "loss": ("Loss", _unit(table)),
-        "singular_entropy": ("Singular entropy of the head", "nats"),
-        "effective_rank": ("Effective rank of the head", "singular values"),
-        "head_input_anisotropy": ("Anisotropy of what enters the head", "mean cosine"),
-        f"anisotropy {last_layer(table)}": ("Anisotropy of the last block", "mean cosine"),
-        f"largest_dimension {last_layer(table)}": ("Largest dimension of the last block", "share of squared length"),
+        "loss": ("Loss ↓", _unit(table)),
+        "singular_entropy": ("Head: singular entropy", "nats; 0: it uses all dimensions equally"),
+        "effective_rank": ("Head: effective rank", "dimensions that it uses"),
+        "head_input_anisotropy": ("What enters the head: anisotropy", "mean cosine; 1: all point one way"),
+        f"anisotropy {last_layer(table)}": ("Last block: anisotropy", "mean cosine; 1: all point one way"),
+        f"largest_dimension {last_layer(table)}": ("Last block: largest dimension", "share of the squared length"),
     }
     models = _models(table)
     with style():
@@ -54,6 +56,11 @@ def along(table: pd.DataFrame) -> Figure:
             step_axis(axes, int(table.step.max()))
         figure.axes[2].set_yscale("log")
         figure.axes[2].yaxis.set_major_formatter("{x:g}")
+        titled(
+            figure,
+            "How do loss, head and hidden states change as a model learns?",
+            "One line per model. Where small models saturate, Godey et al. (2024) saw anisotropy and entropy rise.",
+        )
         legend(figure, handles(model_looks(models), markersize=5))
     return figure
 
@@ -73,8 +80,8 @@ def against_loss(table: pd.DataFrame) -> Figure:
             axes.set_title(f"Against {named(truth)}")
             axes.set_xlabel(f"loss ({_unit(table)}); training goes from right to left")
             axes.grid()
-        panels[0].set_ylabel(f"{METRICS['tto'].label} ({METRICS['tto'].unit})")
-        headline(figure, finding(table))
+        panels[0].set_ylabel("TTO: probability that leaks, lower is better")
+        titled(figure, "Do models of equal loss leak alike, whatever their rank?", finding(table))
         legend(figure, handles(model_looks(models), markersize=5) + handles({"last step": LAST}))
     return figure
 
@@ -98,6 +105,11 @@ def layers(table: pd.DataFrame) -> Figure:
         for axes, name in zip(panels[:, 0], OF_BLOCKS.values(), strict=True):
             axes.set_ylabel(name)
         panels[1, 0].yaxis.set_major_locator(MaxNLocator(integer=True))
+        titled(
+            figure,
+            "Which blocks make hidden states alike as a model learns?",
+            "A column per rank, a line per block of the model, later ones darker.",
+        )
         blocks = {f"block {layer}": look for layer, look in looks.items()}
         legend(figure, handles(blocks, markersize=4), columns=8)
     return figure
@@ -131,7 +143,11 @@ def spectra(by_model: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, 
         for axes in panels[len(first) :]:
             axes.remove()
         figure.supylabel("singular value of the head W")
-        figure.suptitle("The head's singular values along training", x=0.01, ha="left")
+        titled(
+            figure,
+            "Does the head come to use all its dimensions equally as a model learns?",
+            "All singular values of the head, the largest first; a flat line: equally, a steep one: few of them.",
+        )
         legend(figure, handles({f"step {step:,}": look for step, look in looks.items()}))
     return figure
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.tables.figures.style import PALETTE, handles, headline, legend, named, step_axis, style, write_figure
+from oversmoothing.tables.figures.style import PALETTE, handles, legend, named, step_axis, style, titled, write_figure
 from oversmoothing.tables.published import listed
 from oversmoothing.tables.record import read_record
 
@@ -46,8 +46,8 @@ def draw(table: pd.DataFrame) -> Figure:
                 axes.yaxis.set_major_formatter("{x:g}")
                 axes.grid(axis="y")
                 step_axis(axes, int(divided.step.max()), narrow=True)
-            row[0].set_ylabel(f"KL to {named(truth)} (nats)" if len(truths) > 1 else "KL to the truth (nats)")
-        headline(figure, which_ends_first(divided))
+            row[0].set_ylabel(f"KL to {named(truth) if len(truths) > 1 else 'the truth'} (nats), lower is better")
+        titled(figure, "When does what the head forces stop falling, and when the rest?", which_ends_first(divided))
         entries = handles({"forced by the head": LOOKS["forced"], "the rest": LOOKS["rest"]}, markersize=5)
         legend(figure, entries + handles({f"its fall is over, but for {100 * (1 - OVER):.0f} %": MARK}))
     return figure

@@ -10,7 +10,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from oversmoothing.tables.figures.byte_shares import BYTES, by_frequency, byte_axis, draw_ends, draw_overall, has_others
-from oversmoothing.tables.figures.style import legend, model_looks, style
+from oversmoothing.tables.figures.style import legend, model_looks, style, titled
 from oversmoothing.tables.page import label
 from studies.byte_by_byte.table import ARGMAX, text_of
 
@@ -60,7 +60,7 @@ def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]], truths: Sequ
         others = has_others(own, used)
         draw_overall(overall, text, own, used, looks)
         overall.set_ylabel("share of positions")
-        overall.set_title(f"All bytes{'; on the right, all that never occur, together' if others else ''}")
+        overall.set_title(f"How often each byte is predicted{'; on the right, all that never occur' if others else ''}")
         _draw_never(never, own, used)
         byte_axis(never, used, "the text", others)
         overall.set_xticks([])
@@ -69,11 +69,13 @@ def draw(shares: pd.DataFrame, models: Sequence[Mapping[str, Any]], truths: Sequ
         titles = "most frequent bytes", "least frequent bytes that occur"
         draw_ends((most, least), text, own, looks, titles, shares.attrs["positions"], "position")
         positions = f"{shares.attrs['positions']:,} positions"
-        title = f"How often each byte is the most probable one, and how often it occurs ({positions})"
-        figure.suptitle(title, x=0.01, ha="left")
-        title = (
-            "Truths, and models by rank of what enters the LM head; total variation distance between shares and text"
+        titled(
+            figure,
+            "Which bytes does each model never predict, though they occur?",
+            "A byte counts as predicted where it is a model's most probable one. Compared with how often it occurs, "
+            f"over {positions}.",
         )
+        title = "Distance of a model's shares from those of the text (total variation, lower is better)"
         legend(figure, overall.get_legend_handles_labels()[0], title=title)
     return figure
 
@@ -95,4 +97,4 @@ def _draw_never(axes: Axes, models: pd.DataFrame, used: Sequence[int]) -> None:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.invert_yaxis()
-    axes.set_title(f"Dark: bytes that occur but are never the most probable one, and how many of the {len(used)}")
+    axes.set_title(f"Dark: bytes that occur but are never predicted, and how many of the {len(used)}")

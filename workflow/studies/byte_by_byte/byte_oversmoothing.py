@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.figures.byte_shares import byte_axis
-from oversmoothing.tables.figures.style import legend, model_looks, named, style
+from oversmoothing.tables.figures.style import legend, model_looks, named, style, titled
 from oversmoothing.tables.page import label
 from studies.byte_by_byte.table import NSMD, text_of
 
@@ -61,7 +61,11 @@ def draw(table: pd.DataFrame, models: Sequence[Mapping[str, Any]], truth: str) -
         below.set_ylabel("occurrences")
         byte_axis(below, used, "the text", others=False)
         above.set_xlim(below.get_xlim())
-        figure.suptitle(f"Oversmoothing by the byte that comes next: NSMD against {named(truth)}", x=0.01, ha="left")
+        titled(
+            figure,
+            "Is a rare byte oversmoothed more than a frequent one?",
+            f"NSMD against {named(truth)} by the byte that comes next; lower is better.",
+        )
         above.plot([], [], label="hollow: in one window alone, so without an interval", **HOLLOW)
         legend(figure, above.get_legend_handles_labels()[0], columns=2)
     return figure

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from oversmoothing.data.byte_names import byte_kind, byte_name
-from oversmoothing.tables.figures.style import legend, style
+from oversmoothing.tables.figures.style import legend, style, titled
 
 BYTES, SIDE = 256, 16
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {  # label and look; hatches distinguish similar greys
@@ -59,9 +59,13 @@ def draw(counts: np.ndarray) -> Figure:
         for spine in axes.spines.values():
             spine.set_visible(False)
         total = int(counts.sum())
-        title = "What each byte value is in UTF-8. Dots: how often it stands in the training text,\n"
-        title += f"which has {len(seen)} of the 256 among its {total:,} bytes"
-        figure.suptitle(title, x=0.01, ha="left")
+        text = f"which has {len(seen)} of the 256 among its {total:,} bytes."
+        titled(
+            figure,
+            "What is each of the 256 byte values in UTF-8, and how often does it occur?",
+            "A row has the first hexadecimal digit, a column the second. "
+            f"Dots: occurrences in the training text, {text}",
+        )
         _legends(figure, axes, counts)
     return figure
 

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.tables.figures.style import PALETTE, handles, legend, style
+from oversmoothing.tables.figures.style import PALETTE, handles, legend, style, titled
 from studies.cut_frontier.curves import frontier
 from studies.cut_frontier.cuts import BAT, ENDS, FIRST, HINDSIGHT, LAST, ORACLE
 
@@ -47,24 +47,28 @@ def draw(points: pd.DataFrame, title: str, reference: str) -> Figure:
             _points(axes, settings.get((FIRST, name)), OWN)
             axes.set_title("BAT" if name == BAT else name)
         for axes in panels[:, 0]:
-            axes.set_ylabel("kept of the nucleus")
+            axes.set_ylabel("kept of the truth's nucleus")
         for axes in panels[-1]:
-            axes.set_xlabel("mass on impossible tokens" if impossible else "leak (TTO)")
+            axes.set_xlabel("mass on impossible tokens" if impossible else "leaked outside (TTO)")
             axes.tick_params(labelbottom=True)
         looks = {
-            "the method, each point a setting": OWN,
-            "cut before the temperature": CUT_FIRST,
-            reference: REFERENCE,
-            "other methods": OTHERS,
-            "best cut in hindsight": BOUND,
-            "the truth's own nucleus": PERFECT,
+            "the method of the panel, each point a setting": OWN,
+            "the same, cut before the temperature": CUT_FIRST,
+            f"{reference}, for comparison": REFERENCE,
+            "the other methods": OTHERS,
+            "bound: best cut in hindsight": BOUND,
+            "bound: the truth's own nucleus": PERFECT,
         }
         if temperature == 1:
-            del looks["cut before the temperature"]
+            del looks["the same, cut before the temperature"]
         if impossible:
-            del looks["best cut in hindsight"]
+            del looks["bound: best cut in hindsight"]
         legend(figure, handles(looks), columns=3)
-        figure.suptitle(f"Temperature {temperature:g}: {title}", x=0.01, ha="left")
+        titled(
+            figure,
+            "What does a decoding method keep of the likely tokens for the same leak?",
+            f"Up and to the left is better. Temperature {temperature:g}, {title}. BAT: basis-aware threshold.",
+        )
     return figure
 
 

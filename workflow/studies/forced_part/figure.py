@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from oversmoothing.tables.figures.style import PALETTE, handles, headline, named, style
+from oversmoothing.tables.figures.style import PALETTE, handles, named, style, titled
 from studies.forced_part.finding import finding, members
 
 FORCED: dict[str, Any] = {"facecolor": PALETTE[3], "hatch": "////", "edgecolor": "white", "linewidth": 0}
@@ -35,7 +35,7 @@ def draw(table: pd.DataFrame) -> Figure:
             left.set_title(f"KL to {against}, and how much of it is forced", weight="bold")
             _tto(right, table, truth)
             right.set_title(f"TTO against {against}", weight="bold")
-        headline(figure, finding(table))
+        titled(figure, "How much of the distance from the truth does the head force, by rank?", finding(table))
         entries: list[Artist] = [
             Patch(label="forced: up to the nearest distribution that the head can give", **FORCED),
             Patch(label="the rest: from there to the model (its trunk, training and text)", **REST),
@@ -64,7 +64,7 @@ def _divergence(axes: Axes, table: pd.DataFrame, truth: str) -> None:
     together = members(table, "norm_forced", truth).reindex(whole.index)
     aside = [place + 0.22 for place in places]
     axes.errorbar(aside, together["mean"], yerr=_spread(together), capsize=2, **ON_ELLIPSOID)
-    axes.set_ylabel("nats")
+    axes.set_ylabel("nats, lower is better")
     axes.margins(y=0.12)
     axes.set_ylim(bottom=0)
 
@@ -78,7 +78,7 @@ def _tto(axes: Axes, table: pd.DataFrame, truth: str) -> None:
         axes.errorbar(
             places, means["mean"], yerr=_spread(means), capsize=3, markersize=7, clip_on=False, zorder=3, **look
         )
-    axes.set_ylabel("probability")
+    axes.set_ylabel("probability, lower is better")
     axes.set_ylim(bottom=0)
 
 

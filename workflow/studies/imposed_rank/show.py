@@ -11,10 +11,20 @@ from matplotlib.patches import Patch
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
-from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.scores.sums import summarise_scores
 from oversmoothing.store.layout import ARROWS
-from oversmoothing.tables.figures.style import Look, handles, kind_looks, legend, named, rank_axis, style, write_figure
+from oversmoothing.tables.figures.style import (
+    Look,
+    handles,
+    kind_looks,
+    legend,
+    named,
+    rank_axis,
+    style,
+    titled,
+    write_figure,
+)
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
 from oversmoothing.tables.record import read_record
@@ -63,7 +73,7 @@ def draw(table: pd.DataFrame, truth: str, kinds: Sequence[Mapping[str, Any]]) ->
     full = int(table["rank"][table.way == family].max())
     with style():
         rows = -(-len(MEASURES) // COLUMNS)
-        figure = Figure(figsize=(10, 0.8 + 2.8 * rows))
+        figure = Figure(figsize=(9, 1.2 + 2.6 * rows))
         panels = list(figure.subplots(rows, COLUMNS, sharex=True).flat)
         for axes, (measure, (name, _, better)) in zip(panels, MEASURES.items(), strict=False):
             part = table[table.measure == measure]
@@ -71,7 +81,8 @@ def draw(table: pd.DataFrame, truth: str, kinds: Sequence[Mapping[str, Any]]) ->
             axes.axhline(unlimited, **FULL)
             for way, look in looks.items():
                 _line(axes, part[part.way == way], look)
-            axes.set_title(f"{name} {ARROWS[better]}")
+            held = f" against {named(truth)}" if measure in AGAINST_TRUTHS else ""
+            axes.set_title(f"{name}{held} {ARROWS[better]}", size="medium")
             axes.grid(axis="y")
             rank_axis(axes, sorted(table["rank"].unique()), "rank of the head")
         for axes in panels[len(MEASURES) :]:
@@ -82,9 +93,8 @@ def draw(table: pd.DataFrame, truth: str, kinds: Sequence[Mapping[str, Any]]) ->
         drawn = {kind["legend"]: looks[kind["title"]] for kind in kinds if (table.way == kind["title"]).any()}
         entries = handles(drawn, markersize=6, linewidth=1.6) + handles({f"full model, rank {full}": FULL})
         legend(figure, [*entries, Patch(label="95 % intervals", **BAND)], columns=COLUMNS)
-        first, last = METRICS[AGAINST_TRUTHS[0]].name, METRICS[AGAINST_TRUTHS[-1]].name
-        title = f"Oversmoothing ({first} to {last}) against {named(truth)}, pure decoding"
-        figure.suptitle(title, x=0.01, ha="left", size="medium")
+        arrows = ", ".join(f"{ARROWS[way]} {way} is better" for way in ARROWS)
+        titled(figure, "What does a rank cost, by the way in which it is imposed?", f"On the same text; {arrows}.")
     return figure
 
 

@@ -8,13 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from oversmoothing.tables.figures.style import handles, legend, style
+from oversmoothing.tables.figures.style import PALETTE, handles, legend, style, titled
 from studies.known_law.table import LAW, STAND_INS
 
-FORCED, REST = "#d55e00", "0.78"
+FORCED, REST = PALETTE[3], "0.78"
 LOOKS: dict[str, dict[str, Any]] = {
     LAW: {"color": "0.2", "marker": "o", "linestyle": "none"},
-    STAND_INS: {"color": "#0072b2", "marker": "D", "linestyle": "none", "markerfacecolor": "none"},
+    STAND_INS: {"color": PALETTE[0], "marker": "D", "linestyle": "none", "markerfacecolor": "none"},
 }
 NAMES = {LAW: "against the law", STAND_INS: "against models that learned its text"}
 
@@ -32,9 +32,17 @@ def draw(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Figure:
             _divided(panels[0][column], part[part.truth == LAW], lengths)
             _leaks(panels[1][column], part[part.sequences == lengths[0]])
             panels[0][column].set_title(f"Law: {law}")
-        for (first, *_), label in zip(panels, ("KL to the law (nats)", "TTO"), strict=True):
+        for (first, *_), label in zip(
+            panels, ("KL to the law (nats), lower is better", "TTO, lower is better"), strict=True
+        ):
             first.set_ylim(bottom=0)
             first.set_ylabel(label)
+        titled(
+            figure,
+            "Where the truth is known: what does the head force, and what does a stand-in hide?",
+            "Text drawn from a law that is known at every byte. Above: distance from the law. Below: leak against the "
+            "law, and against models that learned its text.",
+        )
         bars = [
             Patch(facecolor=FORCED, label="forced by the head, whatever enters it"),
             Patch(facecolor=REST, label="the rest (right of two bars: with more text)"),

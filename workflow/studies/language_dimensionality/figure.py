@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.tables.figures.style import DASHES, handles, legend, ordered_looks, rank_axis, style
+from oversmoothing.tables.figures.style import DASHES, handles, legend, ordered_looks, rank_axis, style, titled
 
 RANK: dict[str, Any] = {"ha": "right", "va": "top", "rotation": 90, "fontsize": 8, "color": "0.45"}
 LINE: dict[str, Any] = {"markersize": 4.5, "linewidth": 1.6}
@@ -45,10 +45,16 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
                     cleaned.plot(line.d, line.without_noise, **look)
             _frame(counted, ranks, int(every.d[every.token == token].max()))
             _frame(cleaned, ranks, int(every.d[every.token == token].max()))
-            counted.set_title(f"{PANELS[token]}, as counted; pale: shuffled")
-            cleaned.set_title(f"{PANELS[token]}, without the noise of sampling")
+            counted.set_title(f"{PANELS[token]} as counted; pale: shuffled")
+            cleaned.set_title(f"{PANELS[token]} without that noise; band: bounds")
         for axes in panels[:, 0]:
-            axes.set_ylabel("W-error: share of the n-gram matrix\nthat d dimensions lose")
+            axes.set_ylabel("share lost (W-error), lower is better")
+        titled(
+            figure,
+            "How much of a language do d dimensions lose?",
+            "Contexts of a text by the tokens that follow them make a matrix; the share of it that no matrix of rank d "
+            "has. Where counted and shuffled text meet, the count is noise.",
+        )
         entries = handles({_words(context): look for context, look in looks.items()}, markersize=4.5)
         entries += handles({text: {"color": "0.3", "linestyle": dash} for text, dash in dashes.items()})
         legend(figure, entries)
@@ -57,7 +63,7 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
 
 def _frame(axes: Axes, ranks: Sequence[int], largest: int) -> None:
     inside = [rank for rank in ranks if rank <= 1.15 * largest]
-    rank_axis(axes, [1, *inside, _powers(largest)[-1]], "dimensions d")
+    rank_axis(axes, [1, *inside, _powers(largest)[-1]], "dimensions d (grey lines: the models' ranks)")
     axes.set_xlim(1, 1.15 * largest)
     axes.set_ylim(0, 1)
     for rank in inside:

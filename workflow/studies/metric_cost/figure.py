@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from oversmoothing.scores.catalogue.metrics import METRICS
-from oversmoothing.tables.figures.style import PALETTE, rank_axis, style
+from oversmoothing.tables.figures.style import PALETTE, rank_axis, style, titled
 from studies.metric_cost.timed import RATIO, TIMED
 
 TBAT = {  # label, colour and marker
@@ -42,11 +42,11 @@ def draw(table: pd.DataFrame) -> Figure:
         _ratios(axes, table)
         axes.set_yscale("log")
         axes.margins(x=0.06)
-        rank_axis(axes, sorted({*table["rank"], *_published_ranks(table)}))
+        rank_axis(axes, sorted(table["rank"].unique()), others=_published_ranks(table))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.grid(axis="y")
-        axes.set_ylabel("seconds of processor time")
-        axes.set_title(f"What a metric costs at one position (mean of {int(table.n.max()):,})")
+        axes.set_ylabel("seconds of processor time, lower is better")
+        titled(figure, "What does a metric cost at one position?", f"Mean of {int(table.n.max()):,} positions.")
         _label_ends(axes, ends)
         axes.plot([], [], color="0.35", marker="o", label="measured here")
         if table.published.notna().any():

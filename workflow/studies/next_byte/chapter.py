@@ -23,5 +23,5 @@ CHAPTER = Chapter(
     ),
     answers={"next_byte": first_prompt},
     tables=("next_byte",),
-    figures=("oversmoothing_illustrated",),
+    cover="oversmoothing_illustrated",
 )

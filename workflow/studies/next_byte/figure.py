@@ -1,6 +1,5 @@
 """Figures 4.1 and 7.1: each model's distribution of the byte after a prompt."""
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from matplotlib.patches import Patch
 
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.class_names import BYTES, Names
-from oversmoothing.tables.figures.style import RIGHT, WRONG, legend, style
+from oversmoothing.tables.figures.style import RIGHT, WRONG, legend, style, titled
 from oversmoothing.tables.page import label
 from oversmoothing.tables.visible_bytes import visible
 
@@ -63,8 +62,7 @@ def draw(
             axes.remove()
         for axes in panels[::COLUMNS]:
             axes.set_ylabel("probability")
-        heading = _title(title, prompt, classes.name(target))
-        figure.suptitle(heading, x=0.01, ha="left", fontsize=11, linespacing=1.35, parse_math=False)
+        titled(figure, title, f"“{visible(prompt)}”, and {classes.name(target)} follows.")
         entries = [
             Patch(label=f"{classes.name(target)}, which follows", **RIGHT),
             Patch(label=f"other {classes.unit}s", **WRONG),
@@ -115,11 +113,6 @@ def _heading(axes: Axes, name: str, scores: str) -> None:
 def _printed(scores: pd.Series) -> str:
     text = "  ".join(f"{METRICS[metric].name} {value:z.2f}" for metric, value in scores.dropna().items())
     return text.replace("-", "\N{MINUS SIGN}")
-
-
-def _title(title: str, prompt: bytes, target: str) -> str:
-    text = f"“{visible(prompt)}”, and {target} follows."
-    return "\n".join([title, *textwrap.wrap(text, 130, break_on_hyphens=False)])
 
 
 def _legend(models: Sequence[Mapping[str, Any]], scores: pd.DataFrame, unit: str) -> str:

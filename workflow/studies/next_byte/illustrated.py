@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from oversmoothing.data.tokens.vocabulary import BYTES, read_vocabulary
 from oversmoothing.jobs import Job, run
-from oversmoothing.tables.figures.style import RIGHT, WRONG, style, write_figure
+from oversmoothing.tables.figures.style import RIGHT, WRONG, style, titled, write_figure
 from oversmoothing.tables.page import label
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.visible_bytes import visible
@@ -22,10 +21,8 @@ from studies.next_byte.table import completion, read_distributions
 SHOWN = 8  # completions with a bar of their own; the others share one
 LONGEST = 60  # bytes of the prompt in the title
 OTHERS = "all others"
-EXPLAINED = (
-    "Oversmoothing is probability on {unit}s that should have none.\n"
-    "Of the family, model A does most of it and model B least, by mean TTO over all windows."
-)
+EXPLAINED = "Probability on other {unit}s is oversmoothing where they should have none.{which}"
+WHICH = " Of the models, A does it most and B least over all text (mean TTO)."
 
 
 def main(job: Job) -> None:
@@ -63,20 +60,17 @@ def draw(
     shares = pd.concat([p.loc[shown], p.drop(shown).sum().to_frame(OTHERS).T])
     names = [completion(prompt, texts[byte]) for byte in shown] + [OTHERS]
     with style():
-        figure = Figure(figsize=(9, 4.8), layout=ConstrainedLayoutEngine(h_pad=0.1))
-        panels = figure.subplots(1, len(models), sharex=True, squeeze=False).ravel()
+        figure = Figure(figsize=(6.6, 0.9 + 2.2 * len(models)))
+        panels = figure.subplots(len(models), 1, sharex=True, squeeze=False).ravel()
         for axes, model, letter in zip(panels, models, "AB", strict=False):
             of_model = shares[model["model"]].to_numpy()
             _bars(axes, of_model, names)
-            axes.set_title(f"Model {letter}: {label(model)}", weight="bold", pad=22, parse_math=False)
-            wrong = f"{100 * of_model[1:].sum():.0f} % of its probability lies on other {unit}s"
-            axes.text(0, 1.03, wrong, transform=axes.transAxes, fontsize=9, parse_math=False)
+            wrong = f"{100 * of_model[1:].sum():.0f} % of its probability on other {unit}s"
+            axes.set_title(f"Model {letter}, {label(model)}: {wrong}", size="medium", parse_math=False)
         panels[0].set_xlim(0, 1.25 * shares.to_numpy().max())
         text = visible(prompt) if len(prompt) <= LONGEST else f"… {visible(prompt[-LONGEST:])}"
-        title = f"“{text}” continues with {completion(b'', texts[target])}. What do two models predict?"
-        figure.suptitle(title, x=0.01, ha="left", parse_math=False)
-        if len(models) > 1:
-            figure.supxlabel(EXPLAINED.format(unit=unit), x=0.01, ha="left", fontsize=9, linespacing=1.4)
+        question = f"“{text}” continues with {completion(b'', texts[target])}. What do two models predict?"
+        titled(figure, question, EXPLAINED.format(unit=unit, which=WHICH if len(models) > 1 else ""))
     return figure
 
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from oversmoothing.tables.figures.style import handles, legend, rank_look, style
+from oversmoothing.tables.figures.style import handles, legend, rank_look, style, titled
 from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER, setting
 from studies.other_explanations.page import described
 from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, AT_TTO, LESS_LINEAR
@@ -42,12 +42,10 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Figure:
         by_rank = {f"rank {rank}": look for rank, look in looks.items()}
         legend(figure, handles(by_rank, markersize=6), columns=len(ranks))
         seeds = int(table.n.max())
-        figure.suptitle(
-            f"What other heads and objectives change. Mean of {seeds} seeds; whiskers: 95 % (Student's t); left of "
-            "0 is better",
-            x=0.01,
-            ha="left",
-            size="medium",
+        titled(
+            figure,
+            "Do other heads or objectives leak less than linear heads and cross-entropy?",
+            f"Left of 0 is better. Mean of {seeds} seeds; whiskers: 95 % (Student's t).",
         )
     return figure
 

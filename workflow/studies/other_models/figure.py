@@ -5,12 +5,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from oversmoothing.tables.figures.style import handles, legend, other_look, step_axis, style
+from oversmoothing.tables.figures.style import handles, legend, other_look, step_axis, style, titled
 from studies.other_models.table import wide
 
 PANELS = {
-    "loss_per_byte": ("Loss", "nats per byte"),
-    "singular_entropy": ("Singular entropy of the head", "nats"),
+    "loss_per_byte": ("Loss ↓", "nats per byte"),
+    "singular_entropy": ("Singular entropy of the head", "nats; 0: flat"),
     "last_anisotropy": ("Anisotropy of the last inner layer", "mean cosine"),
     "head_input_anisotropy": ("Anisotropy of what enters the head", "mean cosine"),
 }
@@ -39,6 +39,11 @@ def draw(table: pd.DataFrame) -> Figure:
             axes.set_ylabel(label)
             axes.grid(axis="y")
             step_axis(axes, last, beyond=beyond)
+        titled(
+            figure,
+            "Do small models of others saturate as they learn?",
+            "One line per model; anisotropy near 1: all hidden states point one way.",
+        )
         legend(figure, handles(looks), columns=4)
     return figure
 

@@ -9,7 +9,16 @@ from matplotlib.figure import Figure
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.figures.style import handles, kind_looks, legend, rank_look, step_axis, style, write_figure
+from oversmoothing.tables.figures.style import (
+    handles,
+    kind_looks,
+    legend,
+    rank_look,
+    step_axis,
+    style,
+    titled,
+    write_figure,
+)
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import read_record
 from studies.paired_ranks.gradient import SETTLED, gradient_page, gradient_table, mean_shares
@@ -56,6 +65,7 @@ def draw(table: pd.DataFrame, kinds: Iterable[Mapping[str, Any]]) -> Figure:
         right.set_ylabel(f"loss ({table.unit[table.measure == 'loss'].iloc[0]})")
         for axes in (left, right):
             axes.grid(axis="y")
+        titled(figure, "How much of the gradient reaches the trunk, and does the loss follow it?")
         ways = {way: {**of_way[way], "color": "0.3"} for way in share.way.unique()}
         ranks = {f"rank {rank}": {"color": rank_look(int(rank))["color"]} for rank in sorted(share["rank"].unique())}
         entries = handles(ways, markersize=6, linewidth=1.3) + handles(ranks, linewidth=4)

@@ -12,7 +12,17 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.scores.sums import summarise_scores
 from oversmoothing.store.layout import read_csv, write_csv
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.figures.style import Look, handles, kind_looks, legend, named, rank_axis, style, write_figure
+from oversmoothing.tables.figures.style import (
+    Look,
+    handles,
+    kind_looks,
+    legend,
+    named,
+    rank_axis,
+    style,
+    titled,
+    write_figure,
+)
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import FACTS, numbers, read_record, record, written
 from studies.paired_ranks.paired import SLOWDOWN, TBAT, as_record, paired_page, paired_table, per_seed
@@ -87,12 +97,11 @@ def draw(table: pd.DataFrame, truth: str, kinds: Iterable[Mapping[str, Any]]) ->
         named_looks = {label: looks[way] for way, label in drawn.items()}
         legend(figure, handles(named_looks, markersize=6, linewidth=1.2), columns=2)
         seeds = int(table.n.max())
-        figure.suptitle(
-            f"Where a rank is imposed. Mean of {seeds} seeds, each less its full head; whiskers: 95 % (Student's t). "
-            f"TTO against {named(truth)}",
-            x=0.01,
-            ha="left",
-            size="medium",
+        titled(
+            figure,
+            "Does a rank cost more in the logits or in the gradient?",
+            f"Each less the full head of its seed, mean of {seeds} seeds; whiskers: 95 % (Student's t); TTO against "
+            f"{named(truth)}; lower is better.",
         )
     return figure
 

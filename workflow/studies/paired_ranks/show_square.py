@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.tables.figures.style import PALETTE, handles, legend, named, style, write_figure
+from oversmoothing.tables.figures.style import PALETTE, handles, legend, named, style, titled, write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import read_record
 from studies.paired_ranks.paired import COMPARED, from_record
@@ -58,11 +58,11 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
         heads = {f"read by a {head}": look for head, look in LOOKS.items()}
         legend(figure, handles(heads, markersize=6, linewidth=1.4) + handles(HOLLOW, markersize=6), columns=3)
         seeds = int(table.n.max())
-        figure.suptitle(
-            f"What trunk and head of rank r cost over a full head on its own trunk: mean of {seeds} seeds, 95 % by "
-            f"Student's t. TTO against {named(truth)}",
-            x=0.01, ha="left", size="medium", wrap=True,
-        )  # fmt: skip
+        titled(
+            figure,
+            "What do trunk and head of rank r cost over a full head on its own trunk?",
+            f"Mean of {seeds} seeds; whiskers: 95 % (Student's t); TTO against {named(truth)}; lower is better.",
+        )
     return figure
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from oversmoothing.tables.figures.style import handles, legend, ordered_looks, other_look, rank_axis, style
+from oversmoothing.tables.figures.style import handles, legend, ordered_looks, other_look, rank_axis, style, titled
 from studies.repeated_symbols.arms import ARMS, LONG, title
 from studies.repeated_symbols.table import NEEDED
 
@@ -39,6 +39,11 @@ def draw(runs: pd.DataFrame, table: pd.DataFrame, settings: Mapping[str, Any]) -
             rank_axis(axes, every, "symbols v", narrow=True)
         for axes in panels[len(shown) + len(NEEDED) :]:
             axes.set_axis_off()
+        titled(
+            figure,
+            "How many draws of each symbol does it take to learn that symbols repeat, by vocabulary and arm?",
+            "Loss as a share of that of guessing (log v); lower is better.",
+        )
         entries = handles({f"v = {v:,}": look for v, look in looks.items()}, linewidth=1.6)
         entries += handles({"no learner that knows nothing of symbols not yet drawn": BOUND})
         entries += handles({title(name, settings): look for name, look in kinds.items()}, markersize=6)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.byte_shares import by_frequency, byte_axis, draw_ends, draw_overall, has_others
-from oversmoothing.tables.figures.style import legend, model_looks, style
+from oversmoothing.tables.figures.style import legend, model_looks, style, titled
 from studies.sample_quality.byte_frequencies import BYTES, count_bytes
 
 
@@ -65,7 +65,7 @@ def draw(frequencies: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figu
         most.set_ylabel("share of all bytes")
         titles = "most frequent bytes of human text", "least frequent bytes that it has"
         draw_ends((most, least), human, sampled, looks, titles, frequencies.attrs["bytes"], "byte")
-        figure.suptitle("Which bytes the models write, beside human text after the same prompts", x=0.01, ha="left")
-        title = "Samples by rank of what enters the LM head, and their total variation distance from human text"
+        titled(figure, "Which bytes do the models write, beside human text after the same prompts?")
+        title = "Samples by rank, and their distance from human text (total variation, lower is better)"
         legend(figure, overall.get_legend_handles_labels()[0], title=title)
     return figure

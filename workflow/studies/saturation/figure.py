@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from oversmoothing.tables.figures.style import Looks, handles, legend, model_looks, style
+from oversmoothing.tables.figures.style import Looks, handles, legend, model_looks, style, titled
 from oversmoothing.tables.page import label
 from studies.saturation.table import leaves
 
@@ -43,18 +43,20 @@ def draw(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, 
             first = leaves(late.loss.to_numpy(), late.high.to_numpy())
             if first is not None:
                 axes.plot(late.seen.iloc[first], late.loss.iloc[first], zorder=5, **RING)
-        _frame(axes, points, str(law.note.iloc[0]))
+        _frame(axes, points)
+        note = str(law.note.iloc[0])
+        answer = f"N{note[1:]}" if note.startswith("no fit") else "A model saturates where its loss leaves the band."
+        titled(figure, "Does a small model's loss leave the scaling law of larger ones as it learns?", answer)
         legend(figure, _entries(models, points, looks), columns=4)
     return figure
 
 
-def _frame(axes: Axes, points: pd.DataFrame, note: str) -> None:
+def _frame(axes: Axes, points: pd.DataFrame) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     unit = points.unit.iloc[0]
     axes.set_xlabel(f"T: {unit} of text seen in training")
-    axes.set_ylabel("loss (nats per byte)" if unit == "bytes" else "loss")
-    axes.set_title(f"N{note[1:]}" if note.startswith("no fit") else "Losses along training, and the law", wrap=True)
+    axes.set_ylabel("loss (nats per byte), lower is better" if unit == "bytes" else "loss, lower is better")
     axes.grid()
     axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
     axes.xaxis.set_minor_locator(NullLocator())

@@ -27,6 +27,8 @@ class Chapter:
     # It may open with sentences made from tables, by name, and the figure that shows them.
     answers: Mapping[str, Answer] = field(default_factory=dict)
     picture: str = ""
+    cover: str = ""  # a figure that the page begins with; the first that is there does
+    samples: str = ""  # the table of samples of which a few are shown
     claims: tuple[str, ...] = ()  # chapters of the claims, or their ids
     terms: Mapping[str, str] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
@@ -82,6 +84,7 @@ CHAPTERS = (
             "TBAT": "The model's mass on bytes to which, for all that its head can tell, the truth may give nothing; "
             "it needs no truth.",
         },
+        picture="oversmoothing",
         charts=(
             Chart(
                 "decodings",
@@ -95,6 +98,7 @@ CHAPTERS = (
     Chapter(
         "What the models write",
         ("Every model continues the prompt of every window, under every decoding, with the same random numbers.",),
+        samples="samples",
         tables=("samples",),
     ),
     Chapter(

@@ -19,6 +19,13 @@ for (const button of document.querySelectorAll("button[data-verdict]")) {
   });
 }
 
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not([open])")];
+  for (const details of folded) details.open = true;
+});
+addEventListener("afterprint", () => { for (const details of folded) details.open = false; });
+
 const value = cell => {
   const text = cell.textContent.trim();
   const number = parseFloat(text.replace(/[,(]/g, ""));

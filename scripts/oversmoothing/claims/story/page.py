@@ -1,5 +1,6 @@
 """The story page: one file with the answer, the verdicts, and chapters of charts, tables and figures."""
 
+import html
 import json
 import re
 from base64 import b64encode
@@ -16,16 +17,22 @@ from oversmoothing.claims.rank_order import finding
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart
 from oversmoothing.claims.story.charts import by_rank
 from oversmoothing.claims.table import what_decides
+from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN
+from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.layout import read_csv
 from oversmoothing.store.sums import read_text
 from oversmoothing.tables.formats import html_of, line_html, prose_html
 from oversmoothing.tables.old_tables import KINDS
 from oversmoothing.tables.record import read_record
+from oversmoothing.tables.samples import HUMAN
 from oversmoothing.tables.web_page import write_web_page
 
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
-SIGNS = {"holds": "✓", "does not hold": "✗", "cannot tell": "?"}
+NOT_TESTED = "not tested here"  # of a claim for which the run lacks something; what it lacks is the claim's note
+SIGNS = {HOLDS: "✓", FAILS: "✗", OPEN: "?", NOT_TESTED: "○"}
+EXCERPT = 240  # characters of a sample
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)  # of an SVG: the words above its figure
 NAMES = {"measure": {name: metric.label for name, metric in METRICS.items()}}
 
 
@@ -52,6 +59,13 @@ class Results:
         """Rows of a record, if it is there."""
         return read_record(self.tables[name]) if name in self.tables else None
 
+    def claims(self) -> pd.DataFrame | None:
+        """The claims, if they are there; those without a comparison have the verdict `NOT_TESTED`."""
+        claims = self.table("claims")
+        return (
+            None if claims is None else claims.assign(verdict=claims.verdict.mask(claims.comparisons == 0, NOT_TESTED))
+        )
+
 
 def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequence[Chapter] = ()) -> None:
     """Write the page, one HTML file that needs no network, from ``tables/*.csv`` and ``figures/*.png``.
@@ -61,17 +75,19 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
     results, chapters = Results.of(paths), in_order(studies)
     charts: list[dict] = []
     shown = [_chapter(results, i, chapter, charts) for i, chapter in enumerate(chapters)]
-    scores, claims = results.record("oversmoothing"), results.table("claims")
+    scores, claims = results.record("oversmoothing"), results.claims()
+    covers = [cover for chapter in chapters if (cover := _figure(results, chapter.cover))]
     write_web_page(
         output,
         "claims/story/page.html",
         title=QUESTION,
         answer="" if scores is None else finding(scores, results.table("rank_order")),
-        headline=_figure(results, "oversmoothing"),
+        cover=covers[0] if covers else None,
         signs=SIGNS,
         counts=None if claims is None else {verdict: int((claims.verdict == verdict).sum()) for verdict in SIGNS},
         chapters=[chapter for chapter in shown if chapter],
         more=_others(results, chapters),
+        about=_about(Path(output).with_name("run.json")),
         prose=prose_html,
         specifications=Markup(json.dumps(charts, allow_nan=False).replace("</", "<\\/")),
         library=Markup(vl_convert.javascript_bundle() if charts else ""),  # type: ignore[call-arg]  # its stub lacks the default
@@ -98,8 +114,8 @@ def _chapter(results: Results, number: int, chapter: Chapter, charts: list[dict]
     }
     if not any(inside.values()):
         return None
-    picture = _figure(results, chapter.picture)
-    return {**vars(chapter), "number": number, "answer": list(_answer(results, chapter)), "picture": picture, **inside}
+    opening = {"answer": list(_answer(results, chapter)), "picture": _figure(results, chapter.picture)}
+    return {**vars(chapter), "number": number, "excerpt": _excerpt(results, chapter), **opening, **inside}
 
 
 def _answer(results: Results, chapter: Chapter) -> Iterator[str]:
@@ -108,6 +124,24 @@ def _answer(results: Results, chapter: Chapter) -> Iterator[str]:
         table = results.record(name)
         if table is not None:
             yield from sentences(table)
+
+
+def _excerpt(results: Results, chapter: Chapter) -> dict[str, Any] | None:
+    """Return the first prompt and beginnings of what follows: in the text, at the lowest and at the highest rank."""
+    samples = results.table(chapter.samples)
+    if samples is None or (samples.model == HUMAN).all():
+        return None
+    first = samples[samples.window == samples.window.iloc[0]]
+    sampled = first[first.model != HUMAN]
+    decoding = sampled.decoding.iloc[0]
+    sampled = sampled[sampled.decoding == decoding].sort_values("rank", kind="stable")
+    shown = pd.concat([first[first.model == HUMAN], sampled.iloc[[0, -1]]])
+    texts = {row.label: _cut(row.continuation) for row in shown.itertuples()}
+    return {"prompt": first.prompt.iloc[0], "decoding": decoding, "texts": texts}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"
 
 
 def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> Iterator[dict[str, Any]]:
@@ -127,7 +161,7 @@ def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> It
 
 def _claims(results: Results, shown: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield each claim of which the id, or the chapter of the thesis, is to be shown."""
-    claims = results.table("claims")
+    claims = results.claims()
     if claims is not None:
         for claim in claims[claims.chapter.astype(str).isin(shown) | claims.id.isin(shown)].to_dict("records"):
             yield claim | {"evidence": list(_evidence(claim))}
@@ -167,21 +201,42 @@ def _folded(results: Results, tables: Iterable[str], figures: Iterable[str]) -> 
 def _table(text: str) -> dict[str, str]:
     """Return title and body of a table's page in Markdown."""
     title, _, rest = text.partition("\n")
-    return {"title": line_html(title.lstrip("# ")), "body": Markup(re.sub(r"<(/?)h2>", r"<\1h4>", str(html_of(rest))))}
+    words = line_html(title.lstrip("# "))
+    return {"title": words, "body": html_of(rest, words, level=2)}
 
 
 def _figure(results: Results, name: str) -> dict[str, str] | None:
-    """Return a figure's name in words, and its SVG in base64; None if it is not there."""
+    """Return a figure's title and its SVG in base64; None if it is not there."""
     if name not in results.figures:
         return None
-    svg = b64encode(read_text(results.figures[name].with_suffix(".svg")).encode()).decode()
-    return {"name": name.replace("_", " "), "svg": svg}
+    svg = read_text(results.figures[name].with_suffix(".svg"))
+    title = TITLE.search(svg)
+    words = html.unescape(title[1]) if title else name.replace("_", " ")
+    return {"title": words, "svg": b64encode(svg.encode()).decode()}
+
+
+def _about(path: Path) -> dict[str, str]:
+    """Return what the workflow noted of the run that made the results, if it did, in words."""
+    if not path.exists():
+        return {}
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+        versions = [f"{name} {number}" for name, number in run["versions"].items()]
+        return {
+            "config": ", ".join(run["config"]),
+            "seeds of the trainings": ", ".join(map(str, run["seeds"])),
+            "commit of the code": run["commit"],
+            "date of the run": run["date"],
+            "versions": ", ".join([f"Python {run['python']}", *versions]),
+        }
+    except (ValueError, LookupError, TypeError, AttributeError) as reason:
+        raise UserError(f"{path}: is not what the workflow wrote; delete it") from reason
 
 
 def _others(results: Results, chapters: Sequence[Chapter]) -> dict[str, list]:
     """Return tables and figures that no chapter names: whose names a config gives, or a contributor's."""
     named = {name for chapter in chapters for name in chapter.tables} | {"claims"}
-    drawn = {name for chapter in chapters for name in (*chapter.figures, chapter.picture)} | {"oversmoothing"}
+    drawn = {name for chapter in chapters for name in (*chapter.figures, chapter.picture, chapter.cover)}
     return _folded(
         results,
         [name for name in results.tables if name not in named],

@@ -25,7 +25,7 @@ from oversmoothing.tables.page import label
 
 DPI = 200
 PALETTE = sns.color_palette("colorblind").as_hex()
-METADATA = {  # no dates or versions in files
+METADATA: dict[str, dict[str, Any]] = {  # no dates or versions in files
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -38,7 +38,8 @@ MARKERS = "osD^vP*Xp<>h"
 DASHES: list[Any] = ["solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)), (0, (8, 2, 1, 2, 1, 2))]
 RANK_MARKERS = "pX>vo*sPDh^d<"  # by half octaves of the rank: 4 is "o", 8 "s", 12 "P", 16 "D"
 PALEST, DARKEST = 2, 512  # ranks at the ends of the colours
-LETTERS = 9  # of a headline to an inch
+# Sizes in points and letters to an inch of what stands above a figure: a question, and the answer of this run.
+QUESTION, ANSWER = (12, 10), (10, 14)
 TRUTHS: list[dict[str, Any]] = [  # below the lines of models, so as not to hide them
     {"color": "black", "marker": "d", "linestyle": (0, (4, 2)), "zorder": 1.9},
     {"color": "black", "marker": "p", "linestyle": (0, (1, 1.5)), "zorder": 1.9},
@@ -75,12 +76,13 @@ def style() -> Iterator[None]:
 def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
     """Write a figure to each path, as .png, .svg or .pdf by its suffix; equal figures give equal bytes.
 
-    A checksum is written beside a .svg, which web pages contain.
+    The files have the words that `titled` put above the figure as their title; web pages take them for those who do not
+    see it. A checksum is written beside a .svg, which web pages contain.
     """
     for path in map(Path, paths):
         kind = path.suffix.removeprefix(".")
         with style(), atomic_path(path) as temporary:
-            figure.savefig(temporary, format=kind, metadata=METADATA[kind])
+            figure.savefig(temporary, format=kind, metadata=METADATA[kind] | {"Title": figure.get_label()})
             if kind == "svg":
                 write_sum(path, temporary)
 
@@ -151,10 +153,20 @@ def legend(figure: Figure, entries: Sequence[Any], columns: int = 6, **options: 
     figure.legend(**{"handles": entries, "loc": "outside lower center", "ncols": ncols, **options})
 
 
-def headline(figure: Figure, finding: str) -> None:
-    """Put a sentence above a figure, broken into lines of its width."""
-    lines = textwrap.fill(finding, int(LETTERS * figure.get_figwidth()))
-    figure.suptitle(lines, x=0.01, ha="left", weight="bold")
+def titled(figure: Figure, question: str, answer: str = "") -> None:
+    """Put above a figure what it compares, in bold, and what this run says to it; a line break begins a new line."""
+    asked, told = (
+        "\n".join(textwrap.fill(line, int(letters * figure.get_figwidth())) for line in text.split("\n") if line)
+        for text, (_, letters) in ((question, QUESTION), (answer, ANSWER))
+    )
+    lines = asked.count("\n") + 1
+    top = 1 - figure.get_layout_engine().get()["h_pad"] / figure.get_figheight()  # type: ignore[union-attr]  # `style`
+    look: dict[str, Any] = {"x": 0.01, "ha": "left", "va": "top", "parse_math": False}
+    # The layout makes room for one text alone, so the answer begins with an empty line for each of the question.
+    spaced = {"size": ANSWER[0], "linespacing": QUESTION[0] / ANSWER[0] * 1.15}
+    figure.suptitle("\n" * lines + told, **look, **spaced)
+    figure.text(**look, y=top, s=asked, size=QUESTION[0], weight="bold", linespacing=1.15)
+    figure.set_label(" ".join(f"{question} {answer}".split()))
 
 
 def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False, beyond: float | None = None) -> None:
@@ -178,12 +190,16 @@ def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False,
 
 
 def rank_axis(
-    axes: Axes, ranks: Sequence[int], name: str = "rank of what enters the LM head", narrow: bool = False
+    axes: Axes,
+    ranks: Sequence[int],
+    name: str = "rank of what enters the LM head",
+    narrow: bool = False,
+    others: Sequence[int] = (),
 ) -> None:
     """Set up the x axis for ranks, on a logarithmic scale to base two without overlapping ticks; fewer if `narrow`.
 
-    Ticks are placed in this order, skipping any that would overlap: the lowest and highest of `ranks`, those that are
-    powers of two, the others, and further powers of two.
+    Ticks are placed in this order, skipping any that would overlap: the lowest and the highest of `ranks`, those that
+    are powers of two, the rest, `others`, such as the thesis's, and further powers of two.
     """
     _name_below(axes, name)
     axes.set_xscale("log", base=2)
@@ -192,7 +208,7 @@ def rank_axis(
     powers = [2**i for i in range(30) if low <= 2**i <= high]
     inner = sorted(ranks, key=lambda rank: (not math.log2(rank).is_integer(), rank))
     ticks: list[int] = []
-    for rank in (low, high, *inner, *powers):
+    for rank in (low, high, *inner, *others, *powers):
         if all(abs(math.log2(rank / tick)) >= apart for tick in ticks):
             ticks.append(rank)
     axes.set_xticks(sorted(ticks), [f"{tick:,}" for tick in sorted(ticks)])
