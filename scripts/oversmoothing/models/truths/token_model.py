@@ -126,9 +126,10 @@ class TokenModel:
         """Raise a `UserError` if logits of `length` tokens depend on whether they are read at once.
 
         So they do in a model without a cache of keys and values, and where positions change with the length of a text.
+        Two texts are begun early and late, take each other's place, and grow by a few tokens.
         """
-        tokens, start = probe(length, len(self.table)).to(self.table.device), PROBE
-        whole = self.hidden(tokens)[1]
+        tokens = probe(2 * length, len(self.table)).view(2, length).to(self.table.device)
+        whole, start, few = self.hidden(tokens)[1], PROBE, PROBE // 2
         turns = self._frequencies()
         while start < length:
             error = error_of(self.logits(self.hidden(tokens[:, :start])[1][:, -1]), self.logits(whole[:, start - 1]))
@@ -138,15 +139,20 @@ class TokenModel:
                     "of the largest), so that it cannot be sampled from at this length; take shorter prompts or samples"
                 )
             start *= 2
-        cache, without = TokenCache(self, length), "it can be measured on texts, but not sampled from"
-        for part in tokens[:, :-1], tokens[:, -1:]:
-            if part.shape[1]:
-                with one_line_errors(f"{self.name}: it has no cache of keys and values; {without}"):
-                    logits = cache.feed(part)
-        if not (error := error_of(logits, self.logits(whole[:, -1]))) < self.tolerance:
-            raise UserError(
-                f"{self.name}: fed token by token, its logits are others (off by {error:.1%} of the largest); {without}"
-            )
+        without = "it can be measured on texts, but not sampled from"
+        for begun in sorted({min(few, length), max(length - few, 1)}):
+            cache, texts = TokenCache(self, length), torch.tensor([1, 0], device=tokens.device)
+            with one_line_errors(f"{self.name}: it has no cache of keys and values; {without}"):
+                logits = cache.feed(tokens[:, :begun])[texts]
+                cache.reorder(texts, 0)
+                end = min(begun + few, length)
+                for j in range(begun, end):
+                    logits = cache.feed(tokens[texts, j : j + 1])
+            if not (error := error_of(logits, self.logits(whole[texts, end - 1]))) < self.tolerance:
+                raise UserError(
+                    f"{self.name}: fed token by token, its logits are others (off by {error:.1%} of the largest); "
+                    f"{without}"
+                )
 
     def _frequencies(self) -> list[Tensor]:
         """Frequencies of rotary positions, which in some models change with the length of a text."""
