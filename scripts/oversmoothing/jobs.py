@@ -87,6 +87,8 @@ def explain(error: Exception) -> str | None:
         )
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         error = UserError(f"{error.filename or 'the disk'}: no space left on the device; free some and run again")
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        error = UserError(f"{error.filename}: the name is too long, with what is added to it; give it a shorter one")
     return str(error) if isinstance(error, UserError) else None
 
 

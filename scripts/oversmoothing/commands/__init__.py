@@ -1,6 +1,7 @@
 """The command ``oversmoothing``: one module per subcommand, with a docstring for `--help` and a `main`."""
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -39,6 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command not in COMMANDS:
         near = get_close_matches(command, COMMANDS, n=1)
         parser.error(f"no command {command!r}; {f'did you mean {near[0]!r}?' if near else 'see --help'}")
+    if (
+        odd := next((word for word in given if re.search("[\ud800-\udfff]", word)), None)
+        if command != "prompt"
+        else None
+    ):
+        print(f"Error: {odd!r} is not UTF-8: rename the file or folder", file=sys.stderr)
+        return 1
     try:
         return import_module(f"oversmoothing.commands.{command.replace('-', '_')}").main(given[1:])
     except KeyboardInterrupt:
