@@ -34,6 +34,17 @@ def test_mistakes_are_one_line(name, tmp_path, monkeypatch, refused):
     assert f"run `oversmoothing {name}` in the folder of the project" in refused(name)
 
 
+def test_names_that_no_file_can_have_are_one_line(tmp_path, refused):
+    name = "n" * 300
+    assert (
+        refused("compare", tmp_path, "caf\udce9")
+        == r"Error: 'caf\udce9' is not UTF-8: rename the file or folder" + "\n"
+    )
+    for command in (["head", name], ["size", "--truth", name, "--text", __file__], ["page", name]):
+        assert f"{name}" in (line := refused(*command))
+        assert "the name is too long" in line
+
+
 def test_snakemake_is_called_with_the_configs(monkeypatch):
     monkeypatch.chdir(ROOT)
     called = []

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.data.globs import CONTROL, matching_files
-from oversmoothing.hub.names import as_folder
+from oversmoothing.hub.names import as_folder, asset_name
 from plan import studies
 from plan.corpus import local_shards, patterns, user_files
 from plan.settings import ConfigError
+from plan.tokens import tokenizer
+
+LONGEST_NAME = 200  # characters of a name to which endings are added; file systems allow 255
 
 
 def check_paths(config: Mapping[str, Any]) -> None:
     """Check the names of all paths, and that checkpoints, files of studies and folders of models exist."""
-    for message in (*_unreadable(config), *_missing(config)):
+    for message in (*_unreadable(config), *_missing(config), *_no_folders(config)):
         raise ConfigError(message)
 
 
@@ -52,11 +55,15 @@ def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
     for key, globs in studies.texts(config).items():
         named |= {f"{key}: {path}": path for path in matching_files(globs)}
     for key, path in named.items():
-        if sign := next((sign for sign in "{}<>" if sign in path), None):
+        if CONTROL.search(path):
+            fault = "a line break or another control character in a path, or no UTF-8"
+            yield f"{key.partition(':')[0]}: {path!r}: {fault}; rename it"
+        elif sign := next((sign for sign in "{}<>" if sign in path), None):
             where = key if key.endswith(path) else f"{key}: {path}"
             yield f"{where}: {sign!r} in a path means a wildcard to Snakemake; rename it"
-        elif CONTROL.search(path):
-            yield f"{key.partition(':')[0]}: {path!r}: a line break or another control character in a path; rename it"
+    for key, path in _folders(config):
+        if len(asset_name(path, "")) > LONGEST_NAME:
+            yield f"{key}: {path}: too long for the name of a file; move or rename the folder"
 
 
 def _missing(config: Mapping[str, Any]) -> Iterator[str]:
@@ -67,6 +74,23 @@ def _missing(config: Mapping[str, Any]) -> Iterator[str]:
     for key, path in _folders(config):
         if not Path(path).is_dir():
             yield f"{key}: no folder {path} {here}"
+
+
+def _no_folders(config: Mapping[str, Any]) -> Iterator[str]:
+    """Messages about folders of results that cannot be made."""
+    chosen = {
+        "results": config["results"],
+        "assets": config["assets"],
+        "checkpoints.folder": config["checkpoints"]["folder"],
+    }
+    for key, folder in chosen.items():
+        if folder is None:
+            continue
+        try:
+            if file := next((part for part in (Path(folder), *Path(folder).parents) if part.is_file()), None):
+                yield f"{key}: {file} is a file, not a folder; name another folder"
+        except OSError as error:
+            yield f"{key}: {folder}: {error.strerror}; name another folder"
 
 
 def _files(config: Mapping[str, Any]) -> dict[str, str]:
@@ -82,7 +106,15 @@ def _files(config: Mapping[str, Any]) -> dict[str, str]:
 
 def _folders(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Keys and paths of the folders given in place of a hub name."""
-    for i, truth in enumerate(config["truths"]):
-        if folder := as_folder(truth["hub"]) if "hub" in truth else None:
-            yield f"truths.{i}.hub", str(folder)
+    named = {
+        f"{key}.{i}.hub": entry["hub"]
+        for key in ("truths", "family")
+        for i, entry in enumerate(config[key])
+        if "hub" in entry
+    }
+    if source := tokenizer(config):
+        named["tokens.tokenizer"] = source[0]
+    for key, name in named.items():
+        if folder := as_folder(name):
+            yield key, str(folder)
     yield from studies.folders(config).items()

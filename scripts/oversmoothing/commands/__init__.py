@@ -33,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = _command(given[:1])
         run = import_module(f"oversmoothing.commands.{command.replace('-', '_')}").main
     try:
+        if command != "prompt":  # whose text may be any bytes
+            _check_words(given[1:])
         with nullcontext() if sys.stderr.isatty() else redirect_stderr(Minutes(sys.stderr)):
             return run(given[1:])
     except KeyboardInterrupt:
@@ -67,6 +69,14 @@ def _command(given: Sequence[str]) -> str:
         near = get_close_matches(command, COMMANDS, n=1)
         parser.error(f"no command {command!r}; {f'did you mean {near[0]!r}?' if near else 'see --help'}")
     return command
+
+
+def _check_words(given: Sequence[str]) -> None:
+    """Raise a `UserError` for an argument that is not UTF-8, as no file that is named in JSON or a config may be."""
+    from oversmoothing.jobs import UserError
+
+    if odd := next((word for word in given if any("\ud800" <= character <= "\udfff" for character in word)), None):
+        raise UserError(f"{odd!r} is not UTF-8: rename the file or folder")
 
 
 @contextmanager

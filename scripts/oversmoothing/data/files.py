@@ -71,7 +71,7 @@ def find_files(paths: Sequence[str]) -> list[Path]:
             raise UserError(f"no file matches {pattern!r} (searched {place}){hint}")
     files = matching_files(full)
     if odd := next(filter(CONTROL.search, files), None):
-        raise UserError(f"{odd!r}: a line break or another control character in a path: rename the file")
+        raise UserError(f"{odd!r}: a line break or another control character in a path, or no UTF-8: rename the file")
     return [Path(path) for path in files]
 
 
