@@ -32,26 +32,29 @@ def test_mistakes_are_one_line(name, tmp_path, monkeypatch, refused):
     assert refused(name, "--configfile", "none.yaml") == "Error: --configfile none.yaml: no such file\n"
     monkeypatch.chdir(tmp_path)
     assert f"run `oversmoothing {name}` in the folder of the project" in refused(name)
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(calls.os, "access", lambda *_: False)  # as for root on a read-only file system
+    assert f"Error: {ROOT}: not writable, and Snakemake writes its records there; change its mode" in refused(name)
 
 
 def test_names_that_no_file_can_have_are_one_line(tmp_path, refused):
     name = "n" * 300
-    assert (
-        refused("compare", tmp_path, "caf\udce9")
-        == r"Error: 'caf\udce9' is not UTF-8: rename the file or folder" + "\n"
-    )
+    odd = r"Error: 'caf\udce9' is not UTF-8: rename the file or folder"
+    assert refused("compare", tmp_path, "caf\udce9") == f"{odd}\n"
     for command in (["head", name], ["size", "--truth", name, "--text", __file__], ["page", name]):
         assert f"{name}" in (line := refused(*command))
-        assert "the name is too long" in line
+        assert "name is too long" in line
 
 
-def test_snakemake_is_called_with_the_configs(monkeypatch):
+def test_snakemake_is_called_with_the_configs(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     called = []
     monkeypatch.setattr(calls.subprocess, "run", lambda command: called.append(command) or CompletedProcess(command, 3))
     assert main(["needs", "--configfile", "config/smoke.yaml", "config/widths.yaml"]) == 3
     assert called[0][1:4] == ["-m", "snakemake", "--cores"]
     assert called[0][-3:] == ["--configfile", "config/smoke.yaml", "config/widths.yaml"]
+    why = "snakemake --cores 1 --nolock needs --configfile config/smoke.yaml config/widths.yaml"
+    assert capsys.readouterr().err == f"Error: no result; to see why: {why}\n"
 
 
 @pytest.mark.parametrize(

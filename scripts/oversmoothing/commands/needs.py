@@ -7,4 +7,4 @@ from oversmoothing.commands.study import snakemake
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
-    return snakemake("needs", __doc__, arguments, ["needs", "--quiet", "all"])
+    return snakemake("needs", __doc__, arguments, "needs")

@@ -7,4 +7,4 @@ from oversmoothing.commands.study import snakemake
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
-    return snakemake("progress", __doc__, arguments, ["so_far", "--quiet", "all"])
+    return snakemake("progress", __doc__, arguments, "so_far")

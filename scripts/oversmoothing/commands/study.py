@@ -1,6 +1,8 @@
 """Snakemake as the commands call it: in the project's folder, quietly, with the user's config."""
 
 import argparse
+import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,16 +13,28 @@ from oversmoothing.jobs import UserError
 SNAKEFILE = Path("workflow/Snakefile")
 
 
-def snakemake(name: str, description: str | None, arguments: Sequence[str], options: Sequence[str]) -> int:
-    """Parse ``--configfile``, run Snakemake with `options` in the project's folder, and return its exit status."""
+def snakemake(name: str, description: str | None, arguments: Sequence[str], target: str) -> int:
+    """Parse ``--configfile``, make the target quietly in the project's folder, and return Snakemake's exit status."""
     parser = argparse.ArgumentParser(prog=f"oversmoothing {name}", description=description)
     parser.add_argument(
         "--configfile", nargs="+", default=[], metavar="FILE", help="configs laid over the default, config/config.yaml"
     )
     configs = parser.parse_args(arguments).configfile
-    if not SNAKEFILE.is_file():
-        raise UserError(f"no {SNAKEFILE} in {Path.cwd()}; run `oversmoothing {name}` in the folder of the project")
+    check_project(name)
     if missing := [config for config in configs if not Path(config).is_file()]:
         raise UserError(f"--configfile {missing[0]}: no such file")
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--nolock", *options]
-    return subprocess.run([*command, *(["--configfile", *configs] if configs else [])]).returncode
+    common, more = ["snakemake", "--cores", "1", "--nolock", target], ["--configfile", *configs] if configs else []
+    status = subprocess.run([sys.executable, "-m", *common, "--quiet", "all", *more]).returncode
+    if status:  # Snakemake hides its own errors, too, when it is quiet
+        print(f"Error: no result; to see why: {shlex.join([*common, *more])}", file=sys.stderr)
+    return status
+
+
+def check_project(name: str) -> None:
+    """Raise a `UserError` if a command is not run in the folder of the project, or cannot write there."""
+    if not SNAKEFILE.is_file():
+        raise UserError(f"no {SNAKEFILE} in {Path.cwd()}; run `oversmoothing {name}` in the folder of the project")
+    if not os.access(Path.cwd(), os.W_OK):
+        raise UserError(
+            f"{Path.cwd()}: not writable, and Snakemake writes its records there; change its mode, or copy the project"
+        )

@@ -12,7 +12,7 @@ import yaml
 
 from oversmoothing.commands.bos import AUTO, add_bos
 from oversmoothing.commands.relay import relay
-from oversmoothing.commands.study import SNAKEFILE
+from oversmoothing.commands.study import check_project
 from oversmoothing.hub.manifest import listed_folder
 from oversmoothing.hub.names import STUDIED, as_folder, asset_name, is_studied
 from oversmoothing.jobs import UserError
@@ -63,8 +63,7 @@ def run(
     `name` is that of the command, `more` what its config says beyond `study`, `report` the file in the results that
     Snakemake's report is written to, and `of_linear` the tables that are not made of a model whose logits are capped.
     """
-    if not SNAKEFILE.is_file():
-        raise UserError(f"no {SNAKEFILE} in {Path.cwd()}; run `oversmoothing {name}` in the folder of the project")
+    check_project(name)
     if not asked.text.exists():
         raise UserError(f"--text {asked.text}: no such file")
     model, truth = names(asked.model, asked.truth)
