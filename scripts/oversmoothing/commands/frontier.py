@@ -18,7 +18,7 @@ WIDTH = 80  # of a terminal
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     asked = parser().parse_args(arguments)
-    code, pair = run(asked, "frontier", {"wanted": ["frontier"], "frontier": settings(asked)})
+    code, pair = run(asked, "frontier", {"wanted": ["frontier"], "frontier": settings(asked)}, ["frontier"])
     if pair is None:
         return code
     table = read_record(pair.results / "tables/frontier.csv")
