@@ -21,6 +21,7 @@ from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabular
 from oversmoothing.jobs import UserError
 from oversmoothing.models.truths.load import AUTO, load_token_lm
 from oversmoothing.numerics.spaced_positions import positions_of
+from oversmoothing.printable import printable
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     with tqdm(bar_format="step {n_fmt}, after {elapsed}: {desc}", leave=False, disable=None) as shown:
 
         def begin(step: str) -> None:
-            shown.set_description_str(step, refresh=False)
+            shown.set_description_str(printable(step), refresh=False)
             shown.update()
             shown.refresh()
 
@@ -119,4 +120,4 @@ def _check(options: argparse.Namespace) -> None:
         raise UserError(f"--delta {options.delta} lies outside 0 to {LARGEST_DELTA:g}")
     if not 0 <= options.mass_tolerance <= 1:
         raise UserError(f"--mass-tolerance {options.mass_tolerance} is no probability")
-    check_json(options.json)
+    check_json(options.json, "source", "model", "spectrum")

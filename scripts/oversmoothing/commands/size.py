@@ -25,6 +25,7 @@ from oversmoothing.models.predictor import cap_of, head_matrix
 from oversmoothing.models.truths.load import AUTO, load_token_lm
 from oversmoothing.models.truths.token_model import BYTES, TokenModel
 from oversmoothing.models.weights import load_model
+from oversmoothing.printable import printable
 
 TARGETS = 0.1, 0.01, 0.001  # nats
 PASSAGES = 32
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         raise UserError(f"--positions {options.positions} must be at least 2")
     if not options.memory > 0:
         raise UserError(f"--memory {options.memory} must be more than 0")
-    check_json(options.json)
+    check_json(options.json, "truth", "ranks", "smallest")
     model, tokens, source = load(options, read_text(options.text), compute := compute_of(options))
     chosen = passages(tokens, model.config.block, options.positions, options.text, PASSAGES)
     passage = owners(chosen)
@@ -122,12 +123,12 @@ def load(
 def report(measured: dict[str, Any]) -> str:
     """Lay out what `run` returns, for a terminal of 80 columns."""
     truth, text = measured["truth"], measured["text"]
-    name = Path(truth["name"]).name
+    name = printable(Path(truth["name"]).name)
     capped = "" if truth["cap"] is None else ", and its logits are capped"
     gap = max((row["gap"] for row in measured["ranks"]), default=0)
     loose = "" if gap < LOOSE else f" At one position or more the value may be too high by up to {gap:.2g} nats."
     lines = [
-        f"What the best heads of a rank force, if {name} is the truth of {text['file']}",
+        f"What the best heads of a rank force, if {name} is the truth of {printable(text['file'])}",
         f"  vocabulary   {truth['tokens']:,} tokens; the truth's own head has {truth['width']:,} columns{capped}",
         f"  positions    {text['fitted']:,} that heads are fitted to, {text['held']:,} in other passages",
         "",

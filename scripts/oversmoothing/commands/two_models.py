@@ -13,6 +13,7 @@ from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import SNAKEFILE
 from oversmoothing.hub.names import as_folder, asset_name
 from oversmoothing.jobs import UserError
+from oversmoothing.printable import printable
 
 CONFIGS = {"compare-models": "config.yaml", "frontier": "config-frontier.yaml"}  # in one folder, of the same results
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
@@ -78,7 +79,7 @@ def run(
     check_config(path, results)
     results.mkdir(parents=True, exist_ok=True)
     config = write_config(path, {**study(asked, model, truth, results), **more}, cap, of_linear)
-    print(f"config: {path}", flush=True)
+    print(f"config: {printable(str(path))}", flush=True)
     common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path), "--quiet"]
     windows = str(results / "windows.parquet")
     if code := relay([*common, "host", "rules", "progress", "--", "assets", *([windows] if fetched else [])]):
@@ -102,10 +103,11 @@ def finish(pair: Pair, report: str | None = None) -> str:
     What fails here takes nothing from the tables that were printed.
     """
     made = not relay([*pair.snakemake, "host", "progress"])
-    where = f"tables and figures: {pair.results}/tables, {pair.results}/figures"
+    results = printable(str(pair.results))
+    where = f"tables and figures: {results}/tables, {results}/figures"
     if made and report:
         made = not relay([*pair.snakemake, "all", "--report", str(pair.results / report)])
-        where += f"; all on one page: {pair.results}/{report}" if made else ""
+        where += f"; all on one page: {results}/{report}" if made else ""
     return (
         where if made else f"{where}; some could not be made, and the log says why; what is printed above is complete"
     )

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterable
 from typing import TextIO
 
+from oversmoothing.printable import printable
 from oversmoothing.run.follow import Follower
 
 INTERVAL = 1.0  # seconds between two lines
@@ -64,7 +65,7 @@ class Report(logging.Handler):
                 if self.news and self.follower.done == self.follower.total:
                     print(self.news, file=self.stream)
             for cause in self.follower.causes():
-                print(f"Failed: {cause}", file=self.stream)
+                print(f"Failed: {printable(cause)}", file=self.stream)
             self.stream.flush()
 
     def _keep(self) -> None:
