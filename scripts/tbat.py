@@ -24,11 +24,13 @@ def main(job: Job) -> None:
     logger.info("%d constraints on %d tokens, %d threads", *basis.columns.shape[::-1], use_threads(job.threads))
     with open_reader(job.input.logits) as reader:
         count = reader.num_row_groups
-    undecided = 0
+    undecided, among = 0, set(positions_of(count, settings["windows"]).tolist())
     with open_writer(job.output[0], TBAT_SCORES, provenance(settings, model=model)) as writer:
         rows = ScoreRows(writer, TBAT_SCORES)
         states = read_states(job.input.logits, job.input.get("hidden"))
-        for window, p, post in tqdm(states, desc=model, total=count, unit="window", disable=None):
+        for i, (window, p, post) in enumerate(tqdm(states, desc=model, total=count, unit="window", disable=None)):
+            if i not in among:
+                continue
             where, at = f"{model}, window {window}", positions_of(len(p), settings["per_window"])
             for decoding, decode in decoders.items():
                 entered = None if post is None else post[at]

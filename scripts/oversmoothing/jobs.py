@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from oversmoothing.fingerprint import closure, fingerprint, relative
+from oversmoothing.printable import printable
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import Snakemake as Job
@@ -91,7 +92,7 @@ def run(main: Callable[[Any], None], job: Any = None) -> None:
             logger.exception("failed")
             raise
         logger.error(message)
-        print(f"\nError: {message}" + (f"\n(log: {log})" if log else ""), file=sys.stderr)
+        print(f"\nError: {message}" + (f"\n(log: {printable(log)})" if log else ""), file=sys.stderr)
         raise SystemExit(1) from None
     finally:
         _covered.clear()
@@ -110,14 +111,14 @@ def import_by_name(name: str) -> ModuleType:
 
 
 def explain(error: Exception) -> str | None:
-    """Return one line on what the user can do about an error; None for a bug, which needs its traceback."""
+    """Return one printable line on what the user can do about an error; None for a bug, which needs its traceback."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         error = UserError(
             "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
         )
     if isinstance(error, OSError) and (fault := file_fault(error)):
         error = UserError(f"{error.filename or 'a file or device'}: {fault}")
-    return str(error) if isinstance(error, UserError) else None
+    return printable(str(error)) if isinstance(error, UserError) else None
 
 
 def file_fault(error: BaseException) -> str | None:

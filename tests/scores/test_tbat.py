@@ -23,7 +23,14 @@ from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.tables.record import read_record
 
 DECODINGS = [{"name": "pure"}, {"name": "top-k", "k": 20}]
-SETTINGS = {"delta": 0.2, "condition": "full", "mass_tolerance": 1e-9, "per_window": None, "decodings": DECODINGS}
+SETTINGS = {
+    "delta": 0.2,
+    "condition": "full",
+    "mass_tolerance": 1e-9,
+    "per_window": None,
+    "windows": None,
+    "decodings": DECODINGS,
+}
 
 
 @pytest.fixture

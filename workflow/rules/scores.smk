@@ -45,6 +45,7 @@ rule tbat:
             condition=TBAT["condition"],
             mass_tolerance=TBAT["mass_tolerance"],
             per_window=TBAT["per_window"],
+            windows=TBAT["windows"],
             decodings=config["decodings"],
         ),
         by_name=decoding_code(config["decodings"]),

@@ -1,22 +1,31 @@
 """Compare two results folders: their tables row by row, and the settings in which they differ."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 
 import pandas as pd
 
-from oversmoothing.store.layout import write_csv
+from oversmoothing.commands.output import check_output, is_device, is_printed, write_output, written
+from oversmoothing.printable import printable_lines
+from oversmoothing.store.layout import csv_text, write_csv
 from oversmoothing.tables.compare import compare, markdown, settings_differences
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     options = parser().parse_args(arguments)
+    check_output("--csv", options.csv, lambda text: text.startswith("table,"))
     compared = compare(options.a, options.b, options.table)
-    print(markdown(compared, settings_differences(options.a, options.b), options.a, options.b))
+    text = markdown(compared, settings_differences(options.a, options.b), options.a, options.b)
+    print(printable_lines(text), file=sys.stderr if is_printed(options.csv) else sys.stdout, flush=True)
     if options.csv:
-        write_csv(pd.concat(compared, names=["table"]).reset_index("table"), options.csv)
-        print(f"\nWrote {options.csv}")
+        table = pd.concat(compared, names=["table"]).reset_index("table")
+        if is_device(options.csv):
+            write_output("--csv", options.csv, csv_text(table))
+        else:
+            write_csv(table, options.csv)
+        written(options.csv)
     return 0
 
 

@@ -4,19 +4,25 @@ import argparse
 from collections.abc import Mapping, Sequence
 from functools import partial
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from oversmoothing.commands.two_models import add_arguments, run
-from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.commands.two_models import CONFIGS, Pair, add_arguments, finish, run, write_config
+from oversmoothing.run.follow import in_words
+from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS
 from oversmoothing.tables.page import labelled
 from oversmoothing.tables.record import read_record
+
+if TYPE_CHECKING:
+    from oversmoothing.commands.trial import Trial
 
 PRINTED = ("losses", "oversmoothing", "forced", "acceptance")
 OF_LINEAR = ("forced", "tbat")  # tables that need linear logits
 REPORT = "report.html"
+LARGE, FEW = 10_000, 16  # tokens from which on TBAT is computed in so many passages, unless --tbat says otherwise
 WIDTH = 80  # of a terminal
 OF_HEAD = "; TBAT is of the model alone. Forced is what any model with this head has of KL."
 CAPPED = (
@@ -28,15 +34,78 @@ CAPPED = (
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     asked = parser().parse_args(arguments)
-    code, pair = run(asked, "compare-models", scored(asked), REPORT, OF_LINEAR)
+    tried: list[Trial] = []
+    code, pair = run(
+        asked, "compare-models", scored(asked), PRINTED, OF_LINEAR, lambda pair: tried.append(begin(asked, pair))
+    )
     if pair is None:
         return code
     made = [table for table in PRINTED if pair.cap is None or table not in OF_LINEAR]
     tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
     print(report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap))
-    results = pair.results
-    print(f"\ntables and figures: {results}/tables, {results}/figures; all on one page: {results}/{REPORT}")
+    print(f"\n{fill(f'{noise(tried[0], pair.model)} {clip(pair)}', WIDTH)}", flush=True)
+    print(f"\n{finish(pair, REPORT)}")
     return 0
+
+
+def begin(asked: argparse.Namespace, pair: Pair) -> "Trial":
+    """Try both models, choose where TBAT is computed, and print how long the comparison takes."""
+    from oversmoothing.commands.trial import Model, trial  # with PyTorch, which takes seconds
+
+    both = zip(pair.folders, (asked.model, asked.truth), ("family", "truths"), strict=True)
+    models = [Model(folder, name, pair.config[part][0].get("bos", "auto")) for folder, name, part in both]
+    linear = pair.cap is None
+    tried = trial(*models, pair.results, pair.config["decodings"], asked.device, asked.precision, asked.cores, linear)
+    if linear and asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW:
+        pair.config["metrics"]["tbat"]["windows"] = FEW
+        write_config(pair.results / CONFIGS["compare-models"], pair.config)
+    print(fill(estimate(tried, asked, len(pair.config["decodings"])), WIDTH), flush=True)
+    return tried
+
+
+def estimate(tried: "Trial", asked: argparse.Namespace, decodings: int) -> str:
+    """Return how long a comparison takes on this machine, what takes it, and which option lowers it."""
+    few = asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW
+    windows, per_window = min(FEW, asked.windows) if few else asked.windows, min(asked.tbat or 1, asked.scored)
+    parts = {f"both models on {asked.windows:,} passages (--windows)": asked.windows * tried.passage}
+    parts["scores"] = asked.windows * tried.scores
+    if tried.tbat is not None and tried.forced is not None:
+        n = windows * per_window
+        parts[f"TBAT at {n:,} positions in {decodings} decodings (--tbat)"] = n * decodings * tried.tbat
+        n = asked.windows * min(asked.forced, asked.scored)
+        parts[f"what the head forces at {n:,} positions (--forced)"] = n * tried.forced
+    every = "; ".join(f"{in_words(seconds)} for {what}" for what, seconds in parts.items())
+    fewer = (
+        f" Over {tried.tokens:,} tokens TBAT is computed in {windows} of the passages; --tbat 1 computes it in all."
+        if few and tried.tbat is not None
+        else ""
+    )
+    total = in_words(sum(parts.values()))
+    return (
+        f"This takes {total} here, as {tried.passages} passages took: {every}. Tables and figures come on top.{fewer}"
+    )
+
+
+def noise(tried: "Trial", model: str) -> str:
+    """Return how large a KL is noise."""
+    return (
+        f"Noise floor: {model} in {tried.precision}, several passages at a time, has a KL of {tried.noise:.1g} nats on "
+        f"average, {tried.largest:.1g} at most, to itself in float32, one at a time ({tried.passages} passages)."
+    )
+
+
+def clip(pair: Pair) -> str:
+    """Return how often KL clips the model's probabilities."""
+    from oversmoothing.models.window_logits import read_logits
+    from oversmoothing.scores.metrics import clipped, softmax
+
+    logits = {name: pair.results / f"logits/{name}.parquet" for name in (pair.model, pair.truth)}
+    windows = read_logits(logits[pair.model], {pair.truth: logits[pair.truth]})
+    mass = np.concatenate([clipped(softmax(each.model), softmax(each.truths[pair.truth])) for each in windows])
+    return (
+        f"KL takes a probability below {KL_FLOOR:g} for {KL_FLOOR:g}: that lowers it at {(mass > 0).mean():.2%} of the "
+        f"positions, on tokens with {mass.mean():.2g} of the truth's probability."
+    )
 
 
 def parser() -> argparse.ArgumentParser:
@@ -44,9 +113,11 @@ def parser() -> argparse.ArgumentParser:
     command = argparse.ArgumentParser(prog="oversmoothing compare-models", description=__doc__)
     add_arguments(command)
     number = partial(command.add_argument, type=int, metavar="N")
-    at = "positions of each passage at which {} is computed (default: 1)"
-    number("--tbat", default=1, help=at.format("TBAT"))
-    number("--forced", default=1, help=at.format("what the model's head forces"))
+    few = f"(default: 1; over more than {LARGE:,} tokens in {FEW} of the passages)"
+    number("--tbat", help=f"positions of each passage at which TBAT is computed {few}")
+    number(
+        "--forced", default=1, help="positions of each passage at which what the head forces is computed (default: 1)"
+    )
     accepted = "one of the decodings; for acceptance of both models (default: 0.8)"
     command.add_argument("--temperature", type=float, default=0.8, metavar="T", help=accepted)
     command.add_argument("--top-p", type=float, default=0.9, metavar="P", help="another one (default: 0.9)")
@@ -121,7 +192,7 @@ def scored(asked: argparse.Namespace) -> dict[str, Any]:
             {"name": "temperature", "temperature": asked.temperature},
         ],
         "metrics": {
-            "tbat": {"mass_tolerance": 0.001, "per_window": asked.tbat, "approximations": []},
+            "tbat": {"mass_tolerance": 0.001, "per_window": asked.tbat or 1, "approximations": []},
             "forced": {"per_window": asked.forced},
         },
     }

@@ -10,6 +10,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from oversmoothing.commands.two_models import add_arguments, run
+from oversmoothing.printable import printable
 from oversmoothing.tables.record import read_record
 
 WIDTH = 80  # of a terminal
@@ -18,13 +19,14 @@ WIDTH = 80  # of a terminal
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     asked = parser().parse_args(arguments)
-    code, pair = run(asked, "frontier", {"wanted": ["frontier"], "frontier": settings(asked)})
+    code, pair = run(asked, "frontier", {"wanted": ["frontier"], "frontier": settings(asked)}, ["frontier"])
     if pair is None:
         return code
     table = read_record(pair.results / "tables/frontier.csv")
     print(report(table, pair.model, pair.truth))
-    figures = ", ".join(f"{pair.results}/figures/frontier_{t:g}.png" for t in asked.temperatures)
-    print(f"\ntable: {pair.results}/tables/frontier.md; figures: {figures}")
+    results = printable(str(pair.results))
+    figures = ", ".join(f"{results}/figures/frontier_{t:g}.png" for t in asked.temperatures)
+    print(f"\ntable: {results}/tables/frontier.md; figures: {figures}")
     return 0
 
 

@@ -21,6 +21,7 @@ from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.spaced_positions import positions_of
+from oversmoothing.printable import printable
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     with tqdm(bar_format="step {n_fmt}, after {elapsed}: {desc}", leave=False, disable=None) as shown:
 
         def begin(step: str) -> None:
-            shown.set_description_str(step, refresh=False)
+            shown.set_description_str(printable(step), refresh=False)
             shown.update()
             shown.refresh()
 
@@ -123,4 +124,4 @@ def _check(options: argparse.Namespace) -> None:
         raise UserError(f"--delta {options.delta} lies outside 0 to {LARGEST_DELTA:g}")
     if not 0 <= options.mass_tolerance <= 1:
         raise UserError(f"--mass-tolerance {options.mass_tolerance} is no probability")
-    check_json(options.json)
+    check_json(options.json, "source", "model", "spectrum")

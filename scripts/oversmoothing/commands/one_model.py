@@ -1,17 +1,18 @@
 """What the commands that run one model without a config share: options, what they choose, and how they report."""
 
 import argparse
+import json
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from oversmoothing.commands.bos import add_bos
+from oversmoothing.commands.output import check_output, is_printed, write_output, written
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute, setup
-from oversmoothing.store.atomic import write_json
+from oversmoothing.printable import printable_lines
 
 TEXT = "UTF-8 or Parquet, JSON Lines, JSON, also compressed, of which the first MiB of text is read"
 
@@ -37,16 +38,19 @@ def compute_of(options: argparse.Namespace) -> Compute:
     return setup(options.device, {"precision": options.precision, "threads": torch.get_num_threads()})
 
 
-def check_json(path: str | None) -> None:
-    """Raise a `UserError` if a file cannot be written at the end."""
-    if path and (not Path(path).parent.is_dir() or Path(path).is_dir()):
-        raise UserError(f"--json {path}: not a file in an existing folder")
+def check_json(path: str | None, *parts: str) -> None:
+    """Raise a `UserError` if a file cannot be written at the end, or is none of an earlier call, with these parts."""
+    check_output("--json", path, lambda text: set(parts) <= set(json.loads(text)))
 
 
-def tell(report: str, measured: Mapping[str, Any], json: str | None) -> None:
-    """Print a report, and write the numbers behind it where `--json` says."""
+def tell(report: str, measured: Mapping[str, Any], path: str | None) -> None:
+    """Print a report, and write the numbers behind it where `--json` says.
+
+    If that is what the command prints to, the report goes to standard error, so that the JSON can be read by a program.
+    """
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-    print(report)
-    if json:
-        write_json(json, measured)
-        print(f"\nWrote {json}")
+    print(printable_lines(report), file=sys.stderr if is_printed(path) else sys.stdout, flush=True)
+    if path:
+        text = json.dumps(measured, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+        write_output("--json", path, text)
+        written(path)

@@ -9,6 +9,7 @@ from oversmoothing.claims.story.chapters import Chapter
 from oversmoothing.claims.story.page import write_story
 from oversmoothing.fingerprint import WORKFLOW
 from oversmoothing.jobs import UserError, import_by_name
+from oversmoothing.printable import printable, printable_lines
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.score_tables import for_terminal
 
@@ -24,8 +25,8 @@ def main(arguments: Sequence[str]) -> int:
     write_story(paths, results / "index.html", _chapters())
     main_table = results / "tables/oversmoothing.csv"
     if main_table.exists():
-        print(for_terminal(read_record(main_table)), end="\n\n")
-    print(f"On a page, with what it means: {results / 'index.html'}")
+        print(printable_lines(for_terminal(read_record(main_table))), end="\n\n")
+    print(f"On a page, with what it means: {printable(str(results / 'index.html'))}")
     return 0
 
 

@@ -19,17 +19,19 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
+from oversmoothing.commands.output import check_output, is_printed, write_output, written
 from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT
 from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.weights import load_model
+from oversmoothing.printable import printable
 from oversmoothing.samples.draws import draws_for
 from oversmoothing.samples.generate import drawn_from, sample
 from oversmoothing.scores.catalogue.decoders import maps, methods, parameters
 from oversmoothing.scores.decoding import Decoder, decoder
 from oversmoothing.tables.visible_bytes import LEGEND, html, last_word, visible
-from oversmoothing.tables.web_page import write_web_page
+from oversmoothing.tables.web_page import web_page
 
 MODELS = "results/models/*/weights.safetensors"
 DECODINGS = [*maps(), "bat"]  # those that decode each byte alone; bat needs the model's head
@@ -58,13 +60,13 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     prompt = os.fsencode(options.prompt)
-    if options.html and (not Path(options.html).parent.is_dir() or Path(options.html).is_dir()):
-        raise UserError(f"--html {options.html}: not a file in an existing folder")
+    check_output("--html", options.html, lambda text: "<html" in text[:200])
     answers = ask(prompt, options.models, options.decoding, options.bytes, options.seed)
-    print(page(prompt, answers, options.decoding, shutil.get_terminal_size((80, 24)).columns))
+    text = page(prompt, answers, options.decoding, shutil.get_terminal_size((80, 24)).columns)
+    print(text, file=sys.stderr if is_printed(options.html) else sys.stdout, flush=True)
     if options.html:
         write_html(prompt, answers, options.decoding, options.html)
-        print(f"\nWrote {options.html}")
+        written(options.html)
     return 0
 
 
@@ -201,8 +203,7 @@ def page(prompt: bytes, answers: Sequence[Answer], decoding: str, width: int) ->
 
 def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: str) -> None:
     """Write the answers as a self-contained web page."""
-    write_web_page(
-        path,
+    text = web_page(
         "commands/prompt.html",
         title="How each model continues",
         prompt=prompt,
@@ -213,10 +214,11 @@ def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: st
         legend=LEGEND,
         shown=html,
     )
+    write_output("--html", path, text)
 
 
 def _column(answer: Answer, prompt: bytes, highest: float) -> list[str]:
-    lines = [answer.name[:COLUMN], "─" * COLUMN]
+    lines = [printable(answer.name)[:COLUMN], "─" * COLUMN]
     for name, p in answer.top():
         lines.append(f"{name:<7}{_bar(p / highest, COLUMN - 15)} {100 * p:5.1f} %")
     lines += [""] * (BARS - len(answer.top()) + 1)

@@ -22,6 +22,7 @@ from oversmoothing.data.tokens.text import encode
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute
 from oversmoothing.models.truths.token_model import TokenModel
+from oversmoothing.printable import printable
 
 TARGETS = 0.1, 0.01, 0.001  # nats
 PASSAGES = 32
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         raise UserError(f"--positions {options.positions} must be at least 2")
     if not options.memory > 0:
         raise UserError(f"--memory {options.memory} must be more than 0")
-    check_json(options.json)
+    check_json(options.json, "truth", "ranks", "smallest")
     model, tokens, source = load(options, read_beginning(options.text, options.column), compute := compute_of(options))
     chosen = passages(tokens, model.config.block, options.positions, options.text, PASSAGES)
     passage = owners(chosen)
@@ -107,12 +108,12 @@ def load(options: argparse.Namespace, text: str, compute: Compute) -> tuple[Toke
 def report(measured: dict[str, Any]) -> str:
     """Lay out what `run` returns, for a terminal of 80 columns."""
     truth, text = measured["truth"], measured["text"]
-    name = Path(truth["name"]).name
+    name = printable(Path(truth["name"]).name)
     capped = "" if truth["cap"] is None else ", and its logits are capped"
     gap = max((row["gap"] for row in measured["ranks"]), default=0)
     loose = "" if gap < LOOSE else f" At one position or more the value may be too high by up to {gap:.2g} nats."
     lines = [
-        f"What the best heads of a rank force, if {name} is the truth of {text['file']}",
+        f"What the best heads of a rank force, if {name} is the truth of {printable(text['file'])}",
         f"  vocabulary   {truth['tokens']:,} tokens; the truth's own head has {truth['width']:,} columns{capped}",
         f"  positions    {text['fitted']:,} that heads are fitted to, {text['held']:,} in other passages",
         "",

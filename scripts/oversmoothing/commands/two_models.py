@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from glob import escape
 from pathlib import Path
@@ -16,19 +16,24 @@ from oversmoothing.commands.study import check_project
 from oversmoothing.hub.manifest import listed_folder
 from oversmoothing.hub.names import STUDIED, as_folder, asset_name, is_studied
 from oversmoothing.jobs import UserError
+from oversmoothing.printable import printable
 
+CONFIGS = {"compare-models": "config.yaml", "frontier": "config-frontier.yaml"}  # in one folder, of the same results
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
+PRECISION = "of the models; bf16 adds noise to a small KL, auto takes it where it is faster (default: %(default)s)"
 ASSETS = "assets"  # folder of what is fetched from the hub
 
 
 class Pair(NamedTuple):
-    """Names of two models in tables, the folder of results, the config of their comparison, and the model's cap."""
+    """Names of two models in tables, their folders, the folder of results, the config, and the model's cap."""
 
     model: str
     truth: str
+    folders: tuple[Path, Path]
     results: Path
     config: dict[str, Any]
     cap: float | None  # c of logits c tanh(z / c)
+    snakemake: list[str]  # the command that runs the config, without what it makes
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -45,7 +50,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     number("--prompt", default=64, help="tokens of each before the first scored one")
     number("--scored", default=64, help="scored tokens of each (default: 64)")
     command.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-    command.add_argument("--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the models")
+    command.add_argument("--precision", choices=["auto", "bf16", "float32"], default="float32", help=PRECISION)
     add_bos(command)
     number("--cores", default=2)
     command.add_argument("--results", type=Path, metavar="FOLDER", help="default: results/MODEL-beside-TRUTH")
@@ -55,13 +60,15 @@ def run(
     asked: argparse.Namespace,
     name: str,
     more: Mapping[str, Any],
-    report: str | None = None,
+    measured: Collection[str],
     of_linear: Collection[str] = (),
+    begin: Callable[[Pair], None] | None = None,
 ) -> tuple[int, Pair | None]:
-    """Check both models, write the config and run the workflow; return the exit status, and the pair if it is 0.
+    """Check both models, write the config and make tables; return the exit status, and the pair if it is 0.
 
-    `name` is that of the command, `more` what its config says beyond `study`, `report` the file in the results that
-    Snakemake's report is written to, and `of_linear` the tables that are not made of a model whose logits are capped.
+    `name` is that of the command, `more` what its config says beyond `study`, `measured` the tables that are made, and
+    `of_linear` those that are not made of a model whose logits are capped. `begin` is called with the
+    pair once the windows are drawn, before a model is run over all of them. What else the config wants, `finish` makes.
     """
     check_project(name)
     if not asked.text.exists():
@@ -75,25 +82,61 @@ def run(
         folders = {path: find_folder(path) for path in both}
         cap = check_models(folders, asked.truth, asked.prompt + asked.scored, asked.bos)[asked.model]
     results = asked.results or Path("results") / f"{model}-beside-{truth}"
-    path = results / "config.yaml"
+    path = results / CONFIGS[name]
+    check_config(path, results)
     results.mkdir(parents=True, exist_ok=True)
-    config = _write(path, {**study(asked, model, truth, results), **more}, cap, of_linear)
-    print(f"config: {path}", flush=True)
+    config = write_config(path, {**study(asked, model, truth, results), **more}, cap, of_linear)
+    print(f"config: {printable(str(path))}", flush=True)
     common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path), "--quiet"]
-    if code := relay([*common, "host", "rules", "progress", "--", "assets"]):
+    windows = str(results / "windows.parquet")
+    if code := relay([*common, "host", "rules", "progress", "--", "assets", *([windows] if fetched else [])]):
         return code, None
     if not fetched:
         folders = {path: find_folder(path) for path in both}
         cap = check_models(folders, asked.truth, asked.prompt + asked.scored, asked.bos)[asked.model]
-        config = _write(path, config, cap, of_linear)
-    if code := relay([*common, "host", "progress"]):
-        return code, None
-    if report and (code := relay([*common, "all", "--report", str(results / report)])):
-        return code, None
-    return 0, Pair(model, truth, results, config, cap)
+        config = write_config(path, config, cap, of_linear)
+        if code := relay([*common, "host", "rules", "progress", "--", windows]):
+            return code, None
+    pair = Pair(model, truth, (folders[asked.model], folders[asked.truth]), results, config, cap, common)
+    if begin:
+        begin(pair)
+    tables = [str(results / f"tables/{table}.csv") for table in measured if table in config["wanted"]]
+    code = relay([*common, "host", "progress", "--", *tables])
+    return (code, None) if code else (0, pair)
 
 
-def _write(path: Path, config: Mapping[str, Any], cap: float | None, of_linear: Collection[str]) -> dict[str, Any]:
+def finish(pair: Pair, report: str | None = None) -> str:
+    """Make what else the config wants, and Snakemake's report; return the line that says where all is.
+
+    What fails here takes nothing from the tables that were printed.
+    """
+    made = not relay([*pair.snakemake, "host", "progress"])
+    results = printable(str(pair.results))
+    where = f"tables and figures: {results}/tables, {results}/figures"
+    if made and report:
+        made = not relay([*pair.snakemake, "all", "--report", str(pair.results / report)])
+        where += f"; all on one page: {results}/{report}" if made else ""
+    return (
+        where if made else f"{where}; some could not be made, and the log says why; what is printed above is complete"
+    )
+
+
+def check_config(path: Path, results: Path) -> None:
+    """Raise a `UserError` if a file stands where a config is to be written, and is not one of these commands."""
+    if not path.exists():
+        return
+    try:
+        held = yaml.safe_load(path.read_text(encoding="utf-8"))
+        ours = held["results"] == str(results) and all("hub" in held[part][0] for part in ("family", "truths"))
+    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError):
+        ours = False
+    if not ours:
+        raise UserError(f"{path}: not a config of this command, which would replace it; name another folder, --results")
+
+
+def write_config(
+    path: Path, config: Mapping[str, Any], cap: float | None = None, of_linear: Collection[str] = ()
+) -> dict[str, Any]:
     """Write a config and return it; of a model whose logits are capped without what needs linear ones."""
     written = {**config}
     if cap is not None:

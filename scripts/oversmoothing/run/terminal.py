@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import TextIO
 
+from oversmoothing.printable import printable
 from oversmoothing.run.follow import Follower
 
 ON_TERMINAL, ELSEWHERE = 1.0, 60.0  # seconds between two lines
@@ -101,7 +102,7 @@ class Report(logging.Handler):
                 if self.news and done[0] == done[1]:
                     print(self.news, file=self.stream)
             for cause in self.follower.causes():
-                print(f"Failed: {cause}", file=self.stream)
+                print(f"Failed: {printable(cause)}", file=self.stream)
             self.stream.flush()
 
     def _keep(self) -> None:

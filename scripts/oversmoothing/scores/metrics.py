@@ -16,11 +16,11 @@ from typing import Any
 import array_api_compat as api
 
 from oversmoothing.scores.candidates import LARGE
-from oversmoothing.scores.catalogue.metrics import METRICS, OF_DISTRIBUTIONS, TAU
+from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS, OF_DISTRIBUTIONS, TAU
 from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.scores.probabilities import Array, Decoder, softmax
 
-__all__ = ["entropy", "entropy_difference", "kl", "nsmd", "nucleus", "score", "softmax", "tto", "tv"]
+__all__ = ["clipped", "entropy", "entropy_difference", "kl", "nsmd", "nucleus", "score", "softmax", "tto", "tv"]
 
 # A chunk's size. In NumPy a temporary takes 512 KiB in float32, at v = 256 and at any large v; with less, Python's
 # overhead shows. A GPU takes few tokens whole, which is faster, and of a large v so many rows that it is busy.
@@ -90,6 +90,15 @@ def kl(p_bn: Array, p_gt: Array) -> Array:
         Nats; lower is better. The clip bounds it by ln 1e9 = 20.7 and may take it below 0 by 1e-7.
     """
     return _single("kl", p_bn, p_gt)
+
+
+def clipped(p_bn: Array, p_gt: Array) -> Array:
+    """Return the truth's mass, shape (n,), on tokens at which `kl` clips the model; its errors are those of `tto`."""
+    _check_alike(p_bn, p_gt)
+    _check("p_gt", p_gt)
+    _check("p_bn", p_bn)
+    xp = api.array_namespace(p_bn, p_gt)
+    return xp.sum(xp.where(p_bn < KL_FLOOR, p_gt, xp.zeros_like(p_gt)), axis=1)
 
 
 def entropy_difference(p_bn: Array, p_gt: Array) -> Array:

@@ -14,10 +14,15 @@ EXACT = 2**53  # float64 holds all whole numbers up to it
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a tidy table as CSV with six significant digits, whole numbers in full, and its checksum beside it."""
+    """Write a tidy table as CSV (see `csv_text`), and its checksum beside it."""
     with atomic_path(path) as temporary:
-        table.to_csv(temporary, index=False, float_format=_digits)
+        temporary.write_text(csv_text(table), encoding="utf-8")
         write_sum(path, temporary)
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """Return a tidy table as CSV with six significant digits, whole numbers in full."""
+    return table.to_csv(index=False, float_format=_digits)
 
 
 def read_csv(path: str | Path, **options: Any) -> pd.DataFrame:

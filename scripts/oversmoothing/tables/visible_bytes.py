@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from markupsafe import Markup, escape
 
 from oversmoothing.data.byte_names import byte_name
+from oversmoothing.printable import SURROGATE, UNSEEN
 
 LINE_END = "↵"
-UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # Unicode categories without a glyph
-SURROGATE = 0xDC00  # offset of Python's surrogateescape for a byte that is not UTF-8
 LONGEST_WORD = 24  # characters of a prompt's last word repeated before a continuation
 MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&$:@]|(?<=www)\.)")  # escaped: possible markup or links
 OPEN_BOX = "\N{OPEN BOX}"  # a visible space

@@ -17,11 +17,16 @@ TEMPLATES = Environment(
 )
 
 
-def write_web_page(path: str | Path, template: str, **values: Any) -> None:
-    """Write a web page that loads nothing: ``web_page.html``, or a template that extends it, with its values.
+def web_page(template: str, **values: Any) -> str:
+    """Return a web page that loads nothing: ``web_page.html``, or a template that extends it, with its values.
 
     The paths of templates are relative to the library. Text is escaped, unless it is `markupsafe.Markup`.
     """
-    text = TEMPLATES.get_template(template).render(values)
+    return TEMPLATES.get_template(template).render(values)
+
+
+def write_web_page(path: str | Path, template: str, **values: Any) -> None:
+    """Write a web page (see `web_page`)."""
+    text = web_page(template, **values)
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

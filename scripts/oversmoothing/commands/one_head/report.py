@@ -5,6 +5,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+from oversmoothing.printable import printable
 from oversmoothing.tables.visible_bytes import OPEN_BOX, visible
 
 LISTED = 10  # unargmaxable tokens
@@ -43,7 +44,7 @@ def _model(measured: dict[str, Any]) -> list[Row]:
     capped = "" if model["cap"] is None else f"; logits capped, {model['cap']:g} tanh(z / {model['cap']:g})"
     before = "no id" if model["bos"] is None else f"id {model['bos']}"
     return [
-        (source["name"], at),
+        (printable(source["name"]), printable(at)),
         ("layers, width", f"{model['layers']:,}, {model['width']:,}"),
         ("vocabulary", f"{model['tokens']:,} tokens; {model['excluded']:,} special and padded ids are excluded"),
         (
@@ -70,7 +71,7 @@ def _spectrum(spectrum: dict[str, Any], model: dict[str, Any]) -> list[Row]:
 def _text(text: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
     rows = [
         (
-            text["file"],
+            printable(text["file"]),
             f", {text['positions']:,} positions in {text['passages']} passages of {text['passage_tokens']} tokens",
         ),
         ("loss", f"{text['loss_per_token']:.3f} nats per token, {text['loss_per_byte']:.3f} nats per byte"),
@@ -89,7 +90,7 @@ def _text(text: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
 def _forced(forced: dict[str, Any] | None) -> list[Row]:
     if not forced:
         return []
-    kl = f"KL to {Path(forced['truth']['name']).name}", f"{_mean(forced['kl'])} nats"
+    kl = f"KL to {printable(Path(forced['truth']['name']).name)}", f"{_mean(forced['kl'])} nats"
     if forced["forced"] is None:
         return [kl, ("", f"({forced['positions']} positions in {forced['passages']} passages)")]
     share = f" ({forced['share']['mean']:.0%})" if forced["share"] else ""
