@@ -4,12 +4,14 @@ That takes a third of the processor time of `python -m snakemake`, and nothing o
 """
 
 import atexit
+import gc
 import json
 import os
 import subprocess
 import sys
 import tempfile
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 
@@ -35,9 +37,9 @@ def _server(path):
 
 def serve():
     """Answer each request, a line of JSON, with the exit status of a copy of this process."""
-    import numpy  # noqa: F401
-    import scipy.special  # noqa: F401
-    import snakemake.cli  # noqa: F401
+    for module in ("snakemake.cli", "snakemake.report.html_reporter", "jsonschema", "numpy", "smart_open"):
+        import_module(module)
+    gc.freeze()  # so that collections in a copy touch, and so copy, none of this
 
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
