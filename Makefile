@@ -16,7 +16,7 @@ FIGURE := results/figures/oversmoothing
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
-	@$(SNAKEMAKE) $(TABLE).csv $(FIGURE).png results/figures/forced.png results/models.parquet
+	@$(SNAKEMAKE) $(TABLE).csv $(FIGURE).png results/figures/forced.png results/figures/oversmoothing_illustrated.png results/models.parquet
 	@$(BIN)/oversmoothing page
 	@echo "With intervals, as CSV, HTML, LaTeX and Markdown: $(TABLE).*; as a picture: $(FIGURE).*"
 	@echo "Next: \`make report\` for all tables and figures, or \`$(BIN)/oversmoothing prompt \"The softmax \"\`."

@@ -49,6 +49,19 @@ def test_no_figure_is_blank(everything):
         assert figure.with_suffix(".svg").stat().st_size > 5000
 
 
+def test_the_page_says_what_each_figure_shows_and_what_made_it(everything):
+    page = (everything.folder / "results/index.html").read_text()
+    figures = sorted((everything.folder / "results/figures").glob("*.svg"))
+    said = {path.stem: re.search(r"<title>(.*?)</title>", path.read_text(), re.DOTALL) for path in figures}
+    assert [name for name, title in said.items() if title is None or len(title[1]) < 20] == []
+    alternatives = re.findall(r"<img alt='(.*?)' src=", page)
+    assert len(alternatives) >= len(figures)
+    assert {name.replace("_", " ") for name in said}.isdisjoint(alternatives)
+    footer = page[page.index("<footer>") :]
+    for fact in (*CONFIG, "seeds of the trainings", "date of the run", "commit of the code", "torch"):
+        assert fact in footer
+
+
 def types(columns):
     """Return the type of each column in a row of docs/results.md, which is the next that follows its name."""
     found, kind = {}, None

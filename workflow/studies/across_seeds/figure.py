@@ -64,7 +64,7 @@ def _steps(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
     axes.set_yscale("symlog", linthresh=0.02, linscale=1.5)
     axes.set_yticks([0, 0.01, 0.02, 0.05, 0.1, 0.2], ["0", "0.01", "0.02", "0.05", "0.1", "0.2"])
     axes.minorticks_off()
-    axes.set_xticks(range(len(places)), [f"{rank} minus {less.split()[-1]}" for rank, less in places])
+    axes.set_xticks(range(len(places)), [f"{rank}\nminus {less.split()[-1]}" for rank, less in places])
     axes.set_xlim(-0.6, len(places) - 0.4)
     axes.grid(axis="y")
     axes.set_xlabel("ranks of one arm")

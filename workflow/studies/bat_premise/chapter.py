@@ -7,9 +7,9 @@ from studies.bat_premise.claims import CLAIMS
 CHAPTER = Chapter(
     "Is what BAT assumes true?",
     (
-        "BAT keeps a byte only if the head leaves no way for the truth to give it nothing. That is a proof if model "
-        "and truth have the same moments under the head and the truth is nowhere far above the model: how far is that "
-        "from true, and what becomes of the sets where half of it is (`docs/bat.md`)?",
+        "BAT, the basis-aware threshold, keeps a byte only if the head leaves no way for the truth to give it nothing. "
+        "That is a proof if model and truth have the same moments under the head and the truth is nowhere far above "
+        "the model: how far is that from true, and what becomes of the sets where half of it is (`docs/bat.md`)?",
     ),
     answers={
         "bat_premise": together(

@@ -37,7 +37,8 @@ CHAPTER = Chapter(
     (
         "Any decoding method leaks less if it cuts more. So methods are compared over all their settings: by the most "
         "that some setting keeps of the truth's nucleus with no more than a given leak, as a mean over leaks. "
-        "Distributions are compared one token at a time; nothing is said of the text that a method samples.",
+        "Distributions are compared one token at a time; nothing is said of the text that a method samples. BAT is the "
+        "basis-aware threshold.",
     ),
     answers={"frontier": verdicts},
     tables=("frontier",),

@@ -81,8 +81,8 @@ CHAPTERS = (
             "NSMD": "Nucleus set mass difference: the probability that it takes away inside the nucleus.",
             "TV": "Total variation: half the sum of all differences in probability.",
             "KL": "Kullback-Leibler divergence of the model from the truth, in nats.",
-            "TBAT": "The model's mass on bytes to which, for all that its head can tell, the truth may give nothing; "
-            "it needs no truth.",
+            "TBAT": "Total mass of the BAT-reject set (basis-aware threshold, Finlayson et al. 2024): what the model "
+            "gives to bytes that, judged by its head alone, the truth may give nothing; it needs no truth.",
         },
         picture="oversmoothing",
         charts=(

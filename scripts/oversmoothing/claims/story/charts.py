@@ -8,6 +8,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from oversmoothing.tables.figures.colours import PALETTE
+
 OURS, PUBLISHED = "this run", "the thesis"
 MENU = "menu_"  # before the name of a column that a menu selects
 
@@ -25,9 +27,11 @@ def by_rank(
     shown = alt.Chart(alt.Data(values=json.loads(points.to_json(orient="records"))))
     for chosen in selected:
         shown = shown.transform_filter(chosen)
+    ours = set(points["rank"][points.series != PUBLISHED])
     ranks = sorted(points["rank"].unique())
+    ticks = [rank for rank in ranks if rank in ours or rank & (rank - 1) == 0 or rank == ranks[-1]]
     x = alt.X("rank:Q", title="rank", scale=alt.Scale(type="log", base=2, nice=False, padding=12))
-    x = x.axis(values=[rank for rank in ranks if rank & (rank - 1) == 0 or rank == ranks[-1]], format="d", grid=False)
+    x = x.axis(values=ticks, format="d", grid=False, labelOverlap="greedy")
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True))
     series = list(dict.fromkeys(points["series"]))
     colour = alt.Color("series:N", title=None, sort=series, scale=alt.Scale(domain=series, range=_colours(series)))
@@ -97,5 +101,5 @@ def _menus(
 def _colours(series: Sequence[str]) -> list[str]:
     """Return the colour of each series, that of the published ones grey."""
     ours = [name for name in series if name != PUBLISHED]
-    shades = dict(zip(ours, ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"), strict=False))
+    shades = dict(zip(ours, PALETTE, strict=False))
     return [shades.get(name, "#888888") for name in series]

@@ -21,10 +21,10 @@ from matplotlib.ticker import NullLocator
 
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.sums import write_sum
+from oversmoothing.tables.figures.colours import PALETTE, RED
 from oversmoothing.tables.page import label
 
 DPI = 200
-PALETTE = sns.color_palette("colorblind").as_hex()
 METADATA: dict[str, dict[str, Any]] = {  # no dates or versions in files
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
@@ -45,7 +45,7 @@ TRUTHS: list[dict[str, Any]] = [  # below the lines of models, so as not to hide
     {"color": "black", "marker": "p", "linestyle": (0, (1, 1.5)), "zorder": 1.9},
     {"color": "black", "marker": "h", "linestyle": (0, (5, 1.5, 1, 1.5)), "zorder": 1.9},
 ]
-RIGHT: dict[str, Any] = {"facecolor": "#c1272d", "hatch": "////", "edgecolor": "white"}  # the byte that follows
+RIGHT: dict[str, Any] = {"facecolor": RED, "hatch": "////", "edgecolor": "white"}  # the byte that follows
 WRONG: dict[str, Any] = {"facecolor": "0.72"}
 
 
