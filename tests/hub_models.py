@@ -180,12 +180,6 @@ ODD_LAYOUTS = {
     "granite": ("granite", 301, OF_LLAMA | {"logits_scaling": 0.3}),
     "gemma2": ("gemma2", 301, OF_LLAMA | {"head_dim": 8}),
     "hyperclovax": ("hyperclovax", 301, OF_LLAMA | {"logits_scaling": 0.7}),
-    "minicpm3": (
-        "minicpm3",
-        301,
-        {"intermediate_size": 24, "q_lora_rank": 8, "kv_lora_rank": 8, "dim_model_base": 4, "num_key_value_heads": 2}
-        | {"qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 8, "head_dim": 4},
-    ),
     "llama4": ("llama4_text", 301, OF_LLAMA | {"intermediate_size_mlp": 24, "head_dim": 8, "num_local_experts": 2}),
     "gemma3n": (
         "gemma3n_text",
@@ -202,6 +196,11 @@ ODD_LAYOUTS = {
     ),
     "mamba": ("mamba", 301, {"state_size": 4, "time_step_rank": 4}),
     "minimax": ("minimax", 301, OF_LLAMA | {"head_dim": 8, "num_local_experts": 2}),
+    "recurrent_gemma": (
+        "recurrent_gemma",
+        301,
+        OF_LLAMA | {"head_dim": 8, "block_types": ["recurrent", "attention"], "lru_width": 16},
+    ),
     "rwkv": ("rwkv", 301, {"attention_hidden_size": 16, "intermediate_size": 24}),
 }
 # Models of texts and images, of which only the text part is used here: that part, and more of it.

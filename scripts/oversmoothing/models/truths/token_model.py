@@ -132,7 +132,8 @@ class TokenModel:
         whole, start, few = self.hidden(tokens)[1], PROBE, PROBE // 2
         turns = self._frequencies()
         while start < length:
-            error = error_of(self.logits(self.hidden(tokens[:, :start])[1][:, -1]), self.logits(whole[:, start - 1]))
+            part = self.hidden(tokens[:, :start])[1]
+            error = typical_error(self.logits(part[:, -few:]), self.logits(whole[:, start - few : start]))
             if not error < self.tolerance or not all(map(torch.equal, turns, self._frequencies())):
                 raise UserError(
                     f"{self.name}: its logits of {start} {self.unit} change once the text has {length} (by {error:.1%} "
@@ -142,13 +143,13 @@ class TokenModel:
         without = "it can be measured on texts, but not sampled from"
         for begun in sorted({min(few, length), max(length - few, 1)}):
             cache, texts = TokenCache(self, length), torch.tensor([1, 0], device=tokens.device)
+            end = min(begun + few, length)
             with one_line_errors(f"{self.name}: it has no cache of keys and values; {without}"):
-                logits = cache.feed(tokens[:, :begun])[texts]
+                logits = [cache.feed(tokens[:, :begun])[texts]]
                 cache.reorder(texts, 0)
-                end = min(begun + few, length)
-                for j in range(begun, end):
-                    logits = cache.feed(tokens[texts, j : j + 1])
-            if not (error := error_of(logits, self.logits(whole[texts, end - 1]))) < self.tolerance:
+                logits += [cache.feed(tokens[texts, j : j + 1]) for j in range(begun, end)]
+            error = typical_error(torch.stack(logits, dim=1), self.logits(whole[texts, begun - 1 : end]))
+            if not error < self.tolerance:
                 raise UserError(
                     f"{self.name}: fed token by token, its logits are others (off by {error:.1%} of the largest); "
                     f"{without}"
@@ -196,6 +197,12 @@ def probe(length: int, count: int) -> Tensor:
 def error_of(logits: Tensor, expected: Tensor) -> float:
     """Largest difference as a share of the largest value."""
     return float((logits - expected).abs().max() / expected.abs().max().clamp(min=1e-6))
+
+
+def typical_error(logits: Tensor, expected: Tensor) -> float:
+    """As `error_of`, but in all positions other than a quarter, as rounding may choose other experts in a few."""
+    errors = (logits - expected).abs().amax(dim=-1).flatten()
+    return float(errors.quantile(0.75) / expected.abs().max().clamp(min=1e-6))
 
 
 def check_rows(name: str, rows: int, largest: int, bos: int | None, unit: str = "tokens") -> None:

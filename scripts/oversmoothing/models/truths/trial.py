@@ -14,7 +14,15 @@ from transformers import PreTrainedModel
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import one_line_errors
-from oversmoothing.models.truths.token_model import PROBE, TokenModel, check_rows, error_of, linear, probe
+from oversmoothing.models.truths.token_model import (
+    PROBE,
+    TokenModel,
+    check_rows,
+    error_of,
+    linear,
+    probe,
+    typical_error,
+)
 from oversmoothing.numerics.softcap import softcapped
 
 LARGE = 1e4, 3.0  # how large the logits of a trial are made: in themselves, or under a cap, in units of the cap
@@ -95,7 +103,7 @@ def _check(truth: TokenModel, tokens: Tensor, expected: Tensor, scaled: Callable
     if not error < truth.tolerance:
         raise UserError(f"{truth.name}: where they are large, {what} (off by {error:.0%} of the largest); {ending}")
     half = PROBE // 2
-    error = error_of(truth.logits(truth.hidden(tokens[:, :half])[1]), expected[:, :half, truth.table])
+    error = typical_error(truth.logits(truth.hidden(tokens[:, :half])[1]), expected[:, :half, truth.table])
     if not error < truth.tolerance:
         raise UserError(
             f"{truth.name}: its logits depend on tokens that follow (by {error:.0%} of the largest), so that it is no "
