@@ -10,7 +10,7 @@ from hub_models import EVABYTE, write_evabyte, write_gpt2, write_neox
 from local_hub import in_the_cache
 from safetensors.torch import load_file, save_file
 
-from oversmoothing.hub.names import as_folder
+from oversmoothing.hub.names import as_folder, short_name
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model, load_tokenizer
 from oversmoothing.models.truths.evabyte import load_evabyte
@@ -315,6 +315,8 @@ def test_a_snapshot_of_the_hubs_cache(folder, load, tmp_path):
     (tmp_path / "elsewhere").symlink_to(snapshot)
     load(tmp_path / "elsewhere")
     load(as_folder(str(snapshot.parents[1])))
+    of_small = (snapshot, tmp_path / "elsewhere", snapshot.parents[1], "owner/small", tmp_path / "small")
+    assert {short_name(str(source)) for source in of_small} == {"small"}
 
 
 @pytest.mark.parametrize(

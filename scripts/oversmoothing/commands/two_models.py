@@ -14,7 +14,7 @@ from oversmoothing.commands.bos import AUTO, add_bos
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import check_project
 from oversmoothing.hub.manifest import listed_folder
-from oversmoothing.hub.names import STUDIED, as_folder, asset_name, is_studied
+from oversmoothing.hub.names import STUDIED, as_folder, asset_name, is_studied, short_name
 from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable
 
@@ -149,7 +149,7 @@ def write_config(
 
 def names(model: str, truth: str) -> tuple[str, str]:
     """Names of both models in tables: the last part of what the user wrote, which must differ."""
-    short = tuple("".join(c if c.isalnum() or c in "-_." else "-" for c in Path(path).name) for path in (model, truth))
+    short = tuple("".join(c if c.isalnum() or c in "-_." else "-" for c in short_name(path)) for path in (model, truth))
     return (short[0], short[1]) if short[0] != short[1] else (f"{short[0]}-model", f"{short[1]}-truth")
 
 

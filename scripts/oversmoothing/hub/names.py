@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from oversmoothing.hub.cache import newest
+from oversmoothing.hub.cache import newest, snapshot_of
 from oversmoothing.hub.formats import SUFFIXES
 
 STUDIED = "weights.safetensors"  # in RESULTS/models/NAME
@@ -24,6 +24,12 @@ def as_folder(source: str) -> Path | None:
     is_path = path.is_absolute() or len(path.parts) > 2 or source.startswith((".", "~"))
     is_path = is_path or path.is_dir() or (path.suffix in (".safetensors", *SUFFIXES) and path.is_file())
     return newest(path) if is_path else None
+
+
+def short_name(source: str) -> str:
+    """Return the last part of the name of a model or its folder; of one in the hub's cache, of its name on the hub."""
+    snapshot = snapshot_of(as_folder(source) or source)
+    return Path(snapshot.repository if snapshot else source).name
 
 
 def is_studied(folder: Path) -> bool:
