@@ -59,6 +59,6 @@ def described(folders: Mapping[str, Path], tokens_of: str, bos: int | str | None
     tokenizer = load_tokenizer(path)
     vocabulary = vocabulary_of(tokenizer, path)
     files = {name: check_token_lm(folder, name, vocabulary, bos) for name, folder in folders.items()}
-    for name, folder in folders.items():
-        check_alike(tokenizer, folder, name)
+    for name in set(folders) - {tokens_of}:
+        check_alike(tokenizer, folders[name], name)
     return files
