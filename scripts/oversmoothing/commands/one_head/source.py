@@ -83,9 +83,9 @@ def described(folders: Mapping[str, Path], tokens_of: str, bos: int | str | None
     """
     tokenizer, vocabulary = tokenizer_of(folders[tokens_of])
     files = {name: _described(folder, name, vocabulary, bos) for name, folder in folders.items()}
-    for name, folder in folders.items():
-        if not is_studied(folder):
-            check_alike(tokenizer, folder, name)
+    for name in set(folders) - {tokens_of}:
+        if not is_studied(folders[name]):
+            check_alike(tokenizer, folders[name], name)
     return files
 
 

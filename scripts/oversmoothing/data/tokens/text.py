@@ -4,7 +4,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
@@ -19,7 +19,7 @@ DTYPE = "int32"  # of a file of tokens
 BLOCK = 1 << 20  # bytes that are tokenised at a time
 BYTES_PER_TOKEN = 16  # that a passage is first expected to have at most
 QUOTED, NEAR = 12, 48  # bytes of a text that a message shows, and that tell how it was changed
-CANONICAL = "NFC", "NFD"  # forms of a text that are the same text
+CANONICAL: tuple[Literal["NFC", "NFD"], ...] = "NFC", "NFD"  # forms of a text that are the same text
 CR = 0x0D  # before the end of a line of Windows
 
 
