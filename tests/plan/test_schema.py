@@ -84,6 +84,7 @@ def test_strings_of_the_command_line_are_read_as_the_schema_wants(given, read):
     [
         ("windows={count: 0}", "windows.count: 0 is less than the minimum of 1"),
         (f"family=[{{name: {'ab' * 120}, path: w}}]", r"family\.0\.name: 'abab.*' is too long"),
+        ("family=[{name: -5, path: w}]", r"family\.0\.name: '-5' does not match"),
         ("windows={count: many}", "windows.count: 'many' is not of type 'integer'"),
         ("corpus={column: [text]}", r"corpus.column: \['text'\] is not of type 'string'"),
     ],

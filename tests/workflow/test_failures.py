@@ -70,7 +70,7 @@ def test_mistakes_in_the_config_stop_before_anything_is_touched(study, config, o
     ("name", "content", "message"),
     [
         ("text.parquet", b"PAR1", "text.parquet: truncated or damaged"),
-        ("text.txt", b"\xff\xfe", "text.txt: not UTF-8: byte 0 is 0xff"),
+        ("text.txt", b"\xff\xfe", "text.txt: UTF-16, not UTF-8: convert the file"),
         ("text.jsonl", b"", "the corpus is empty"),
         ("text.jsonl", b'{"txt": "Hello."}\n', "text.jsonl: line 1 has no field 'text' (it has: txt)"),
         ("text.txt", b"Too little. Far too little.", "is one document, which cannot be split: cut it, with corpus cut"),
@@ -97,8 +97,8 @@ def test_a_corpus_built_again_to_the_same_bytes_retrains_nothing(copy):
 
 def test_more_windows_than_the_text_holds(copy, config):
     output = copy.snakemake(config=config("count: 6", "count: 60000"), check=False)
-    assert "windows: the evaluation corpus of" in output
-    assert "has no room for 60,000 windows of 32 bytes" in output
+    assert "windows: the evaluation split of" in output
+    assert "is too short for 60,000 windows of 32 bytes" in output
 
 
 def test_a_truncated_logits_file_is_named_and_other_scores_stay(copy):

@@ -82,19 +82,21 @@ def draw_windows(
             raise UserError(f"windows: {name} is {value}: write a number of at least {least}")
     length = prompt + scored
     unit, schema = ("bytes", SCHEMA) if cut is None else ("tokens", pa.schema([*SCHEMA, *TOKENS]))
+    most = len(data) // length
     placed: dict[str, int] = {}
-    for kind in starts:
+    for kind in starts if count <= most else ():
         drawn = _draw(data, count, length, cut or _passages(data, prompt, length), np.random.default_rng(seed), kind)
         if len(drawn) == count:
             break
         placed[kind] = len(drawn)
         logger.warning("only %d of %d windows can start with a %s", len(drawn), count, kind)
     else:
-        best = max(placed, key=placed.__getitem__)
+        best = max(placed, key=placed.__getitem__, default="")
+        fit = f"{placed[best]:,} fit, each at the start of a {best}" if best else f"at most {most:,} fit"
         raise UserError(
             f"windows: the evaluation split of {len(data):,} bytes is too short for {count:,} windows of {length:,} "
-            f"{unit} that do not overlap ({placed[best]:,} fit, each at the start of a {best}): lower windows.count, "
-            "prompt or scored, or give the split more text (more files, or its share in corpus.splits)"
+            f"{unit} that do not overlap ({fit}): lower windows.count, prompt or scored, or give "
+            "the split more text (more files, or its share in corpus.splits)"
         )
     logger.info("each window starts with a %s", kind)
     schema = schema.with_metadata({STARTED: kind})
@@ -160,7 +162,7 @@ def _draw(
             misses += 1
             if misses < DRAWS_WITHOUT_PLACE:
                 continue
-            some = _gaps(data, last, taken) if kind == CHARACTER else places or _starts(data, 0, last, kind)
+            some = _gaps(data, length, taken) if kind == CHARACTER else places or _starts(data, 0, last, kind)
             places = [place for place in some if _free(place, taken, cut)]
             if not places:
                 break
@@ -180,10 +182,12 @@ def _starts(data: np.ndarray, position: int, last: int, kind: str) -> Iterator[i
         position = match.end()
 
 
-def _gaps(data: np.ndarray, last: int, taken: list[tuple[int, int]]) -> Iterator[int]:
-    """Yield the first character of each gap between passages; one fits there if it fits anywhere in the gap."""
-    for end in (1, *(end for _, end in taken)):
-        yield from islice(_starts(data, end - 1, last, CHARACTER), 1)
+def _gaps(data: np.ndarray, length: int, taken: list[tuple[int, int]]) -> Iterator[int]:
+    """Yield the first character of each gap of `length` bytes or more; a passage fits there if it does in the gap."""
+    ends, starts = (1, *(end for _, end in taken)), (*(start for start, _ in taken), len(data))
+    for end, start in zip(ends, starts, strict=True):
+        if start - end >= length:
+            yield from islice(_starts(data, end - 1, start - length, CHARACTER), 1)
 
 
 def _free(start: int, taken: list[tuple[int, int]], cut: Cut) -> Passage | None:
