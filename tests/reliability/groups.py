@@ -17,9 +17,7 @@ OF_ANOTHER_TEXT = {  # files under their own paths, from a study that differs in
     "models": ["models/*/*", "models/*/snapshots/*"],
     "windows and logits": ["windows.parquet", "logits/*", "hidden/*"],
     "logits": ["logits/*"],
-    "scores": ["scores/*/*"],
     "samples": ["samples/*/*"],
-    "tables": ["tables/*", "tables/.*"],
     "text of a law": ["laws/*/text.parquet", "laws/*/windows.parquet"],
     "corpora of laws": ["laws/*/*.bin", "laws/*/manifest.json"],
     "models of laws": ["laws/*/models/*/*"],
@@ -31,7 +29,7 @@ IN_EACH_OTHERS = {  # places in this study that exchange what they hold
     "two corpora of laws": [("laws/full-40", "laws/zeros-40")],
     "two laws": [("laws/full", "laws/zeros")],
     "two seeds": [("models/bn4-s1337", "models/bn4-s1")],
-    "two metrics": [("scores/kl", "scores/tv")],
+    "two metrics": [("laws/full-40/scores/nsmd", "laws/full-40/scores/tv")],
     "two models": [(f"{folder}/bn4-s1337.parquet", f"{folder}/bn4-s1.parquet") for folder in ("logits", "hidden")],
     "model and truth": [(f"{folder}/bn4-s1.parquet", f"{folder}/truth.parquet") for folder in ("logits", "hidden")],
 }
