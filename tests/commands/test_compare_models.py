@@ -179,6 +179,7 @@ def test_losses_stand_beside_the_scores():
         "acceptance, pure ↑": ["0.6000 [0.5900, 0.6100]"],
         "acceptance, T = 0.75 ↑": ["0.7000 [0.6900, 0.7100]"],
     }
+    assert "nan" not in report({k: t.assign(low=float("nan")) for k, t in tables.items()}, decodings, "small", "large")
     assert "over 144 positions (TBAT: 6; forced: 6)" in " ".join(text.split())
     assert "beside a higher loss they are no evidence of a softmax bottleneck" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
