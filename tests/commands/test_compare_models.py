@@ -12,10 +12,15 @@ import yaml
 from hub_models import write_neox, write_token_model
 from tokenizers import Tokenizer, normalizers
 
-from oversmoothing.commands import compare_models, two_models
+from oversmoothing.commands import compare_models, main, two_models
 from oversmoothing.commands.compare_models import report
+from oversmoothing.commands.trial import Model, Trial, trial
+from oversmoothing.data.tokens.text import encode_bytes
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.store.parquet import write_table
 from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.tables.record import record
+from studies.next_byte.prompts import showcase_windows
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -73,6 +78,89 @@ def test_a_folder_without_weights_is_refused_before_anything_runs(not_begun, tmp
     assert "small: it has no model.safetensors; copy or fetch" in not_begun("small")
 
 
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    """Run one of both commands on two small models; return its status, and what Snakemake is told, if it can do it."""
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "t.txt").write_text("the water of the river")
+    for name, layout in (("small", "gpt2"), ("large", "llama")):
+        write_token_model(tmp_path / name, layout)
+    models, text, results = (
+        [str(tmp_path / name) for name in ("small", "large")],
+        tmp_path / "t.txt",
+        tmp_path / "results",
+    )
+    sizes = ["--text", str(text), "--prompt", "8", "--scored", "8", "--results", str(results)]
+    monkeypatch.setattr(compare_models, "begin", lambda *given: None)
+
+    def call(command, succeed):
+        told = []
+        monkeypatch.setattr(
+            two_models,
+            "relay",
+            lambda command: told.append(command[command.index("--quiet") + 1 :]) or len(told) > succeed,
+        )
+        return main([command, *models, *sizes]), told
+
+    return call
+
+
+def test_both_commands_share_a_folder_and_neither_replaces_a_config(pair, tmp_path, capsys):
+    for name in ("compare-models", "frontier"):
+        pair(name, 0)
+    configs = {name: yaml.safe_load((tmp_path / "results" / name).read_text()) for name in two_models.CONFIGS.values()}
+    assert configs["config-frontier.yaml"]["wanted"] == ["frontier"]
+    assert "oversmoothing" in configs["config.yaml"]["wanted"]
+    for shared in ("windows", "inference", "corpus", "tokens", "family", "truths", "results"):
+        assert configs["config.yaml"][shared] == configs["config-frontier.yaml"][shared]
+    assert configs["config.yaml"]["inference"] == {"precision": "float32"}
+    mine = tmp_path / "results/config.yaml"
+    mine.write_text("results: results/mine\nranks: [4]\n")
+    assert pair("compare-models", 3) == (1, [])
+    line = f"Error: {mine}: not a config of this command, which would replace it; name another folder, --results"
+    assert line in capsys.readouterr().err
+    assert mine.read_text() == "results: results/mine\nranks: [4]\n"
+
+
+def test_the_table_is_printed_before_what_may_fail(pair, tmp_path, monkeypatch, capsys):
+    for name, value in (("read_record", None), ("noise", "noise."), ("clip", "clip."), ("report", "the table \x1b[2J")):
+        monkeypatch.setattr(compare_models, name, lambda *given, value=value: value)
+    assert pair("compare-models", 1)[0] == 1
+    assert "the table" not in capsys.readouterr().out
+    code, (windows, tables, others) = pair("compare-models", 2)
+    assert code == 0  # although no picture could be drawn
+    assert windows == ["host", "rules", "progress", "--", "assets", f"{tmp_path}/results/windows.parquet"]
+    assert tables[3:] == [f"{tmp_path}/results/tables/{table}.csv" for table in compare_models.PRINTED]
+    assert others == ["host", "progress"]
+    out = capsys.readouterr().out
+    assert "the table \\x1b[2J" in out
+    assert "some could not be made, and the log says why; what is printed above is complete" in " ".join(out.split())
+
+
+def test_it_says_how_long_it_takes_and_what_lowers_that():
+    common = ["small", "large", "--text", "t.txt"]
+    tried = Trial(49_135, 4, "float32", 3e-12, 1e-10, 0.3, 1.2, 27.0, 3.0)
+
+    def said(*options, tried=tried):
+        return compare_models.estimate(tried, compare_models.parser().parse_args([*common, *options]), 5)
+
+    few = "Over 49,135 tokens TBAT is computed in 16 of the passages; --tbat 1 computes it in all."
+    assert said() == (
+        "This takes about 15 min here, judged by the first passages: about 30 s for both models on 100 passages "
+        "(--windows); about 2 min for scores; about 7 min for TBAT at 16 positions in 5 decodings (--tbat); about "
+        f"5 min for what the head forces at 100 positions (--forced). Tables and figures come on top. {few}"
+    )
+    assert "about 45 min for TBAT at 100 positions" in said("--tbat", "1")
+    assert "TBAT at 12 positions" in said("--windows", "12")
+    assert "16 of the passages" not in said("--tbat", "1") + said("--windows", "12")
+    assert "TBAT" not in said(tried=tried._replace(tbat=None, forced=None))
+    assert "TBAT at 100 positions" in said(tried=tried._replace(tokens=301))
+    assert compare_models.noise(tried, "small") == (
+        "Noise floor: of small in float32, several passages at a time, KL to itself in float32, one at a time, is "
+        "3e-12 nats on average and 1e-10 at most (4 passages)."
+    )
+
+
 def row(model, measure, value, n=144, **more):
     interval = {"low": value - 0.01, "high": value + 0.01}
     return {"model": model, "measure": measure, "value": value, **interval, "n": n, **more}
@@ -102,6 +190,7 @@ def test_losses_stand_beside_the_scores():
         "acceptance, pure ↑": ["0.6000 [0.5900, 0.6100]"],
         "acceptance, T = 0.75 ↑": ["0.7000 [0.6900, 0.7100]"],
     }
+    assert "nan" not in report({k: t.assign(low=float("nan")) for k, t in tables.items()}, decodings, "small", "large")
     assert "over 144 positions (TBAT: 6; forced: 6)" in " ".join(text.split())
     assert "beside a higher loss they are no evidence of a softmax bottleneck" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
@@ -143,7 +232,7 @@ def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(tmp_pa
         monkeypatch.setattr(two_models, "asset_name", lambda path, revision: path)
         given = [str(tmp_path / model), str(tmp_path / truth), "--text", str(tmp_path / "t.txt"), "--prompt", "8"]
         asked = compare_models.parser().parse_args([*given, "--scored", "8", "--results", str(tmp_path / "results")])
-        code, pair = two_models.run(asked, "compare-models", compare_models.scored(asked), None, ("forced", "tbat"))
+        code, pair = two_models.run(asked, "compare-models", compare_models.scored(asked), (), ("forced", "tbat"))
         assert (code, pair.cap) == (0, 30.0 if model == "soft" else None)
         assert pair.config == yaml.safe_load(configs[-1])
         written[model] = pair.config
@@ -210,3 +299,25 @@ def test_ctrl_c_is_one_line_when_the_program_has_ended_its_work(tmp_path):
         assert process.stderr.read() == "\nInterrupted.\n"
     assert process.returncode == 130
     assert (tmp_path / "ended").exists()
+
+
+def test_a_trial_times_both_models_and_finds_the_noise_of_bf16(tmp_path):
+    """KL of the model beside itself is none in float32, and far above rounding in bf16."""
+    for name, layout in (("small", "gpt2"), ("large", "llama")):
+        write_token_model(tmp_path / name, layout)
+    tokenizer = load_tokenizer(tmp_path / "large/tokenizer.json")
+    vocabulary = vocabulary_of(tokenizer, tmp_path / "large/tokenizer.json")
+    write_table(tmp_path / "tokens/vocabulary.parquet", vocabulary.table(), {})
+    text = (b"the water of the", b" river flows")
+    tokens = tuple(encode_bytes(tokenizer, vocabulary, part) for part in text)
+    write_table(tmp_path / "windows.parquet", showcase_windows([text], [tokens]), {})
+    models = Model(tmp_path / "small", "small"), Model(tmp_path / "large", "large")
+
+    def tried(precision, linear):
+        return trial(*models, tmp_path, [{"name": "pure"}, {"name": "greedy"}], "cpu", precision, 1, linear)
+
+    exact, rounded = tried("float32", True), tried("bf16", False)
+    assert (exact.tokens, exact.passages) == (299, 1)
+    assert min(exact.passage, exact.scores, exact.tbat, exact.forced) > 0
+    assert exact.largest < 1e-9 < 1e-7 < rounded.noise <= rounded.largest < 0.1
+    assert (rounded.tbat, rounded.forced, rounded.precision) == (None, None, "bf16")

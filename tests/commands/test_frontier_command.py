@@ -38,3 +38,4 @@ def test_gains_stand_beside_areas_in_80_columns(table):
     assert "beyond min-p" in text
     assert "64 positions" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
+    assert "nan" not in report(table.assign(low=float("nan"), high=float("nan")), "small", "large")

@@ -159,6 +159,9 @@ def test_too_few_positions_to_tell():
     row = {"rank": None, "nats": 0.1}
     truth = {"name": "m", "tokens": 30, "width": 30, "cap": None}
     text = {"file": "f", "fitted": 10, "held": 10}
+    loose = [{"rank": 1, "forced": 1.0, "low": None, "high": None, "fitted": 1.0, "gap": 0.3}]
+    text_of_loose = report({"truth": truth, "text": text, "ranks": loose, "smallest": [row]})
+    assert "At one position or more the value may be too high by up to 0.3 nats." in " ".join(text_of_loose.split())
     assert "more columns than could be fitted" in report({"truth": truth, "text": text, "ranks": [], "smallest": [row]})
 
 

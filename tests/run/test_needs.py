@@ -62,6 +62,8 @@ def test_disk_by_hand():
 
 def test_hours_fall_with_the_speed():
     text = report(STUDY)
+    minutes = sum(map(training_flops, (model["settings"] for model in STUDY["models"] if model["settings"]))) / 6e13
+    assert f"{minutes / 0.067:,.0f}" in text.partition("Without a GPU, processor minutes")[2].splitlines()[4]
     rows = re.findall(r"^\| (\d+) +\| ([\d,]+) +\|", text, flags=re.MULTILINE)
     speeds = [int(speed.replace(",", "")) for _, speed in rows]
     assert speeds == [round(int(rate) * 1e12 / flops_per_byte(SHAPE)) for rate, _ in rows]

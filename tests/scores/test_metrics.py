@@ -158,3 +158,9 @@ def test_softmax_is_stable():
         logits[1, 2] = value
         with pytest.raises(ValueError, match="logits: row 1"):
             metrics.softmax(logits)
+
+
+def test_the_truth_on_what_kl_clips_is_its_mass_there():
+    p_gt = np.array([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]])
+    p_bn = np.array([[1 - 1e-9 - 1e-12, 1e-9, 1e-12], [1.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(metrics.clipped(p_bn, p_gt), [0.25, 0.0])

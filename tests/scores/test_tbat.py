@@ -75,6 +75,10 @@ def test_the_script_writes_the_mass_of_every_positions_set(model):
     assert (pure.undecided == 0).all()
     assert pure.value.max() > 0.01
     assert b"mass_tolerance" in pq.read_schema(model / "out.parquet").metadata[b"settings"]
+    script.main(tbat_job(model, {**SETTINGS, "windows": 1}))
+    middle = pd.read_parquet(model / "out.parquet")
+    assert set(middle.window) == {4}
+    np.testing.assert_array_equal(middle.value, scores[scores.window == 4].value)
 
 
 def test_the_tangent_condition_takes_the_hidden_states_and_rejects_no_less(model):

@@ -11,6 +11,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from oversmoothing.commands.two_models import CONFIGS, Pair, add_arguments, finish, run, write_config
+from oversmoothing.printable import printable_lines
 from oversmoothing.run.follow import in_words
 from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS
 from oversmoothing.tables.page import labelled
@@ -42,7 +43,8 @@ def main(arguments: Sequence[str]) -> int:
         return code
     made = [table for table in PRINTED if pair.cap is None or table not in OF_LINEAR]
     tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
-    print(report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap))
+    text = report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap)
+    print(printable_lines(text))
     print(f"\n{fill(f'{noise(tried[0], pair.model)} {clip(pair)}', WIDTH)}", flush=True)
     print(f"\n{finish(pair, REPORT)}")
     return 0
@@ -67,13 +69,13 @@ def estimate(tried: "Trial", asked: argparse.Namespace, decodings: int) -> str:
     """Return how long a comparison takes on this machine, what takes it, and which option lowers it."""
     few = asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW
     windows, per_window = min(FEW, asked.windows) if few else asked.windows, min(asked.tbat or 1, asked.scored)
-    parts = {f"both models on {asked.windows:,} passages (--windows)": asked.windows * tried.passage}
+    parts = {f"both models on {_counted(asked.windows, 'passage')} (--windows)": asked.windows * tried.passage}
     parts["scores"] = asked.windows * tried.scores
     if tried.tbat is not None and tried.forced is not None:
         n = windows * per_window
-        parts[f"TBAT at {n:,} positions in {decodings} decodings (--tbat)"] = n * decodings * tried.tbat
+        parts[f"TBAT at {_counted(n, 'position')} in {decodings} decodings (--tbat)"] = n * tried.tbat
         n = asked.windows * min(asked.forced, asked.scored)
-        parts[f"what the head forces at {n:,} positions (--forced)"] = n * tried.forced
+        parts[f"what the head forces at {_counted(n, 'position')} (--forced)"] = n * tried.forced
     every = "; ".join(f"{in_words(seconds)} for {what}" for what, seconds in parts.items())
     fewer = (
         f" Over {tried.tokens:,} tokens TBAT is computed in {windows} of the passages; --tbat 1 computes it in all."
@@ -81,16 +83,19 @@ def estimate(tried: "Trial", asked: argparse.Namespace, decodings: int) -> str:
         else ""
     )
     total = in_words(sum(parts.values()))
-    return (
-        f"This takes {total} here, as {tried.passages} passages took: {every}. Tables and figures come on top.{fewer}"
-    )
+    return f"This takes {total} here, judged by the first passages: {every}. Tables and figures come on top.{fewer}"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def noise(tried: "Trial", model: str) -> str:
     """Return how large a KL is noise."""
     return (
-        f"Noise floor: {model} in {tried.precision}, several passages at a time, has a KL of {tried.noise:.1g} nats on "
-        f"average, {tried.largest:.1g} at most, to itself in float32, one at a time ({tried.passages} passages)."
+        f"Noise floor: of {model} in {tried.precision}, several passages at a time, KL to itself in float32, one at a "
+        f"time, is {tried.noise:.1g} nats on average and {tried.largest:.1g} at most "
+        f"({_counted(tried.passages, 'passage')})."
     )
 
 
@@ -178,7 +183,7 @@ def _described(decoding: Mapping[str, Any]) -> str:
 def _cell(table: pd.DataFrame, model: str, measure: str) -> str:
     """Value and interval of a measure of a model."""
     row = table[(table.model == model) & (table.measure == measure)].iloc[0]
-    return f"{row.value:.4f} [{row.low:.4f}, {row.high:.4f}]"
+    return f"{row.value:.4f}" + (f" [{row.low:.4f}, {row.high:.4f}]" if pd.notna(row.low) else "")
 
 
 def scored(asked: argparse.Namespace) -> dict[str, Any]:

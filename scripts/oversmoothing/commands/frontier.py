@@ -57,8 +57,10 @@ def report(table: pd.DataFrame, model: str, truth: str) -> str:
         gained, p = "", ""
         if (*key, "gain") in values.index:
             gain = values.loc[(*key, "gain")]
-            gained = f"{gain.value:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}]"
-            p = f"{values.loc[(*key, 'gain_p')].value:.3f}"
+            gained = f"{gain.value:+.4f}"
+            if pd.notna(gain.low):  # one passage alone has no interval
+                gained += f" [{gain.low:+.4f}, {gain.high:+.4f}]"
+                p = f"{values.loc[(*key, 'gain_p')].value:.3f}"
         rows.append([f"{row.temperature:g}", row.order, row.decoding, f"{row.value:.4f}", gained, p])
     laid_out = tabulate(
         rows, ["T", "order", "method", "kept", f"beyond {reference}", "p"], "simple", disable_numparse=True

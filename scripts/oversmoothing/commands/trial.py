@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.bat import DELTA
+from oversmoothing.bat.basis import Basis
 from oversmoothing.bat.basis import prepare as bat_basis
-from oversmoothing.bat.reject import reject_set
+from oversmoothing.bat.reject import LARGEST_DENSE, reject_set
 from oversmoothing.data.tokens.vocabulary import Vocabulary, read_vocabulary
 from oversmoothing.data.windows import read_windows
 from oversmoothing.forced.divergence import divergence
@@ -28,7 +29,8 @@ from oversmoothing.scores.decoding import decoder, decoding_name
 from oversmoothing.scores.score import score_window
 
 PASSAGES = 4
-TIMED = 2  # runs of one position; the last is timed, since the first may compile code
+TOLERANCE = 1e-3  # of TBAT, as `compare_models.scored` says
+LONG = 10.0  # seconds; what takes less is timed a second time, since the first may compile code
 
 
 class Model(NamedTuple):
@@ -40,7 +42,7 @@ class Model(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Seconds of one `passage` in both models and of its `scores`; of one position in TBAT and in what a head forces.
+    """Seconds of a `passage` in both models and of its `scores`; of a position in TBAT and in what the head forces.
 
     `noise` and `largest` are the mean and the largest KL, in nats, of the model beside itself: one passage at a time in
     float32, and several at a time in the `precision` of the comparison.
@@ -69,6 +71,8 @@ def trial(
 ) -> Trial:
     """Run both models over the first windows of `results`; time TBAT and the forced part if the head is `linear`."""
     windows = read_windows(results / "windows.parquet").slice(0, PASSAGES)
+    passages = len(windows)
+    windows = windows.take(np.arange(PASSAGES) % passages)  # several at a time, however few there are
     vocabulary = read_vocabulary(results / "tokens/vocabulary.parquet")
     compute = setup(device, {"precision": precision, "threads": 1})  # as the jobs do
     exact = Compute(compute.device, "float32")
@@ -88,12 +92,12 @@ def trial(
     if linear:
         use_threads(cores)
         basis = bat_basis(weights)
-        tbat = _timed(lambda: reject_set(basis, np.exp(log_q), DELTA, 1e-3))
+        tbat = _rejected(basis, np.exp(log_q), decodings)
         head = prepare(weights, None if bias is None else bias.cpu().numpy())
         forced = _timed(lambda: project_on(head, p, log_q))
     both = (seconds + passed) / len(windows)
     of_noise = float(nats.mean()), float(nats.max())
-    return Trial(len(vocabulary), len(windows), compute.precision, *of_noise, both, scores, tbat, forced)
+    return Trial(len(vocabulary), passages, compute.precision, *of_noise, both, scores, tbat, forced)
 
 
 def _loaded(model: Model, vocabulary: Vocabulary, compute: Compute) -> TokenModel:
@@ -113,11 +117,27 @@ def _scored(window: WindowLogits, decodings: Sequence[Mapping[str, Any]]) -> flo
     return _timed(lambda: score_window(window, decoders, OF_DISTRIBUTIONS, TAU))
 
 
+def _rejected(basis: Basis, p: np.ndarray, decodings: Sequence[Mapping[str, Any]]) -> float:
+    """Return how many seconds TBAT of a position (1, v) takes in all decodings; those of many tokens are alike."""
+    seconds, of_many = 0.0, None
+    for entry in decodings:
+        decoded = decoder(entry)(p)
+        if many := int((decoded > 0).sum()) > LARGEST_DENSE:
+            seconds += of_many or 0.0
+        if not many or of_many is None:
+            seconds += (took := _timed(lambda decoded=decoded: reject_set(basis, decoded, DELTA, TOLERANCE)))
+            of_many = took if many else of_many
+    return seconds
+
+
 def _timed(call: Callable[[], object]) -> float:
-    for _ in range(TIMED):
+    """Return how many seconds a call takes."""
+    for _ in range(2):
         begun = perf_counter()
         call()
-    return perf_counter() - begun
+        if (seconds := perf_counter() - begun) > LONG:
+            break
+    return seconds
 
 
 def _log_softmax(logits: np.ndarray) -> np.ndarray:

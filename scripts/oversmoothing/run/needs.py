@@ -15,6 +15,8 @@ from oversmoothing.models.gpt_shape import (
 )
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
 
+# TFLOP/s of one core, as measured in training the members of the quick default (benchmarks/training_speed.py).
+CORES = {"AVX2": 0.067, "matrix units for bf16 (AMX)": 0.21}
 TFLOPS = (20, 50, 100, 200)  # rates that a GPU may reach in training, well below its peak
 
 
@@ -110,6 +112,12 @@ def report(study: Mapping[str, Any]) -> str:
             for rate, speed in speeds.items()
         ]
         parts += ["GPU hours of training, by what the GPU achieves:", _table(rates)]
+        cores = [
+            {"core with": kind, "TFLOP/s": f"{rate:g}", "processor minutes at most": _minutes(total, rate)}
+            for kind, rate in CORES.items()
+        ]
+        assumed = "if a core does as on two machines on which small trainings were timed; a larger model may reach more"
+        parts += [f"Without a GPU, processor minutes of training, {assumed}:", _table(cores)]
         largest = max(trained, key=lambda name: training_gpu_bytes(trained[name]))
         parts.append(
             f"Memory: {study['memory'] / 1000:.0f} GB for the largest job; on the GPU about "
@@ -147,6 +155,12 @@ def _operations(study: Mapping[str, Any]) -> int:
     """Return the operations of all trainings, and of what is made from them."""
     trained = sum(training_flops(model["settings"]) for model in study["models"] if model["settings"])
     return trained + sum(part["operations"] for part in study["further"])
+
+
+def _minutes(operations: float, rate: float) -> str:
+    """Return how many minutes a core takes that reaches so many TFLOP/s."""
+    minutes = operations / rate / 6e13
+    return f"{minutes:,.0f}" if minutes >= 1 else "less than 1"
 
 
 def _hours(operations: float, rate: int) -> str:
