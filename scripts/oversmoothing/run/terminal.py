@@ -59,12 +59,13 @@ class Report(logging.Handler):
     def begin(self) -> None:
         """Begin to print lines, to take what jobs write to standard error, and to notice Ctrl-C."""
         before = signal.getsignal(signal.SIGINT)
+        if callable(before):  # a background job ignores it
 
-        def interrupt(number: int, frame: FrameType | None) -> None:
-            self.interrupted = True
-            before(number, frame) if callable(before) else signal.default_int_handler(number, frame)
+            def interrupt(number: int, frame: FrameType | None) -> None:
+                self.interrupted = True
+                before(number, frame)
 
-        signal.signal(signal.SIGINT, interrupt)
+            signal.signal(signal.SIGINT, interrupt)
         source, sink = os.pipe()
         os.dup2(sink, 2)
         os.close(sink)
