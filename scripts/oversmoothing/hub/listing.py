@@ -134,8 +134,8 @@ def patiently(repository: Repository, call: Callable[[], T]) -> T:
                     f"{repository}: the hub refuses access ({_line(error)}); it is gated or private, or the "
                     f"token not valid: accept its terms on its page, then {LOG_IN}"
                 ) from error
-            if isinstance(error, OSError) and error.errno and (fault := file_fault(error)):
-                raise UserError(f"{error.filename or repository}: {fault}") from error
+            if isinstance(error, OSError) and error.errno and (of_file := file_fault(error)):
+                raise UserError(f"{error.filename or repository}: {of_file}") from error
             if attempt == ATTEMPTS - 1:
                 raise UnreachableError(
                     f"{repository}: the hub cannot be reached ({_line(error)}); run `snakemake assets` with network "

@@ -141,7 +141,7 @@ def test_what_goes_wrong_while_fetching_reads_as_one_error_each(project, tmp_pat
         "owner/neox@step2: the repository has no revision 'step2'; name another in the config",
         "owner/neox@step8: the repository has no revision 'step8'; name another in the config",
         "owner/gated@step8: gated: accept its terms",
-        "it has no file model*.safetensors, and pickled weights (.bin) are never read because they can run code",
+        "it has no file model*.safetensors, but pickled weights, which can run code and are never read",
     ):
         assert message in output
     assert "Traceback" not in output
