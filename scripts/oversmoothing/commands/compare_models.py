@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     made = [table for table in PRINTED if pair.cap is None or table not in OF_LINEAR]
     tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
     text = report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap)
-    print(printable_lines(text))
+    print(printable_lines(text), flush=True)
     print(f"\n{fill(f'{noise(tried[0], pair.model)} {clip(pair)}', WIDTH)}", flush=True)
     print(f"\n{finish(pair, REPORT)}")
     return 0

@@ -51,6 +51,9 @@ def tell(report: str, measured: Mapping[str, Any], path: str | None) -> None:
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     print(printable_lines(report), file=sys.stderr if is_printed(path) else sys.stdout, flush=True)
     if path:
-        text = json.dumps(measured, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        write_output("--json", path, text)
+        try:
+            text = json.dumps(measured, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        except ValueError as error:
+            raise UserError(f"--json {path}: a number is not finite, which JSON cannot hold ({error})") from error
+        write_output("--json", path, f"{text}\n")
         written(path)
