@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from oversmoothing.tables.figures.style import (
     handles,
@@ -35,10 +36,10 @@ def along(table: pd.DataFrame) -> Figure:
     """Draw six measures against steps, one line per model, from `table.along_training_table`."""
     panels = {
         "loss": ("Loss ↓", _unit(table)),
-        "singular_entropy": ("Head: singular entropy", "nats; 0: it uses all dimensions equally"),
+        "singular_entropy": ("Head: singular entropy", "nats (0: all used equally)"),
         "effective_rank": ("Head: effective rank", "dimensions that it uses"),
-        "head_input_anisotropy": ("What enters the head: anisotropy", "mean cosine; 1: all point one way"),
-        f"anisotropy {last_layer(table)}": ("Last block: anisotropy", "mean cosine; 1: all point one way"),
+        "head_input_anisotropy": ("What enters the head: anisotropy", "mean cosine (1: all alike)"),
+        f"anisotropy {last_layer(table)}": ("Last block: anisotropy", "mean cosine (1: all alike)"),
         f"largest_dimension {last_layer(table)}": ("Last block: largest dimension", "share of the squared length"),
     }
     models = _models(table)
@@ -54,8 +55,7 @@ def along(table: pd.DataFrame) -> Figure:
             axes.set_ylabel(label)
             axes.grid(axis="y")
             step_axis(axes, int(table.step.max()))
-        figure.axes[2].set_yscale("log")
-        figure.axes[2].yaxis.set_major_formatter("{x:g}")
+        _log(figure.axes[2])
         titled(
             figure,
             "How do loss, head and hidden states change as a model learns?",
@@ -134,8 +134,7 @@ def spectra(by_model: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, 
             for step, look in looks.items():
                 line = values[values.step == step]
                 axes.plot(line["index"], line.singular_value, **look)
-            axes.set_yscale("log")
-            axes.yaxis.set_minor_formatter(NullFormatter())
+            _log(axes)
             axes.set_title(f"rank {rank}")
             axes.set_xlabel("index of the singular value")
             axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -150,6 +149,14 @@ def spectra(by_model: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, 
         )
         legend(figure, handles({f"step {step:,}": look for step, look in looks.items()}))
     return figure
+
+
+def _log(axes: Axes) -> None:
+    """Use a logarithmic y axis with some ticks even where it spans less than a decade."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _models(table: pd.DataFrame) -> list[dict[Any, Any]]:

@@ -65,7 +65,11 @@ def draw(table: pd.DataFrame, kinds: Iterable[Mapping[str, Any]]) -> Figure:
         right.set_ylabel(f"loss ({table.unit[table.measure == 'loss'].iloc[0]})")
         for axes in (left, right):
             axes.grid(axis="y")
-        titled(figure, "How much of the gradient reaches the trunk, and does the loss follow it?")
+        titled(
+            figure,
+            "How much of the gradient reaches the trunk, and does the loss follow it?",
+            "Lines: means over seeds.",
+        )
         ways = {way: {**of_way[way], "color": "0.3"} for way in share.way.unique()}
         ranks = {f"rank {rank}": {"color": rank_look(int(rank))["color"]} for rank in sorted(share["rank"].unique())}
         entries = handles(ways, markersize=6, linewidth=1.3) + handles(ranks, linewidth=4)

@@ -65,7 +65,7 @@ def draw(frequencies: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figu
         most.set_ylabel("share of all bytes")
         titles = "most frequent bytes of human text", "least frequent bytes that it has"
         draw_ends((most, least), human, sampled, looks, titles, frequencies.attrs["bytes"], "byte")
-        titled(figure, "Which bytes do the models write, beside human text after the same prompts?")
+        titled(figure, "Which bytes do the models write, beside human text?", "After the same prompts.")
         title = "Samples by rank, and their distance from human text (total variation, lower is better)"
         legend(figure, overall.get_legend_handles_labels()[0], title=title)
     return figure
