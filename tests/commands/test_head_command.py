@@ -11,7 +11,6 @@ from huggingface_hub import constants
 from jsonschema import Draft202012Validator
 from local_hub import Repo, in_the_cache, local_hub
 from scipy.optimize import linprog
-from tqdm import tqdm
 from transformers import AutoModelForCausalLM
 
 from oversmoothing.bat.basis import prepare
@@ -160,9 +159,9 @@ def test_the_head_alone(llama, capsys):
 
 def test_it_says_what_it_does(llama, monkeypatch, capsys):
     (llama / "own.txt").write_text(TEXT, encoding="utf-8")
-    monkeypatch.setattr("oversmoothing.commands.head.tqdm", lambda **options: tqdm(**options | {"disable": False}))
+    monkeypatch.setattr("oversmoothing.commands.minutes.MINUTE", 0.0)
     head(llama, "--text", str(llama / "own.txt"), "--positions", "9", "--tbat-positions", "2")
-    shown = re.findall(r"step (\d), after [\d:]+: ([^\r]+?) *\r", capsys.readouterr().err)
+    shown = re.findall(r"step (\d), after [\d:]+: ([^\n]+?) *\n", capsys.readouterr().err)
     assert shown[0] == ("1", "the model's files")
     assert shown[-1] == ("6", "unargmaxable tokens, a proof for each of 299 (the longest step)")
     assert {"losses and gradients on the text", "TBAT at 2 positions"} < {step for _, step in shown}

@@ -13,7 +13,7 @@ from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint, relative
 from plan import studies
 
 TRAINING_IMPORTS = {  # by room, of which each has an `__init__` too
-    "": "fingerprint jobs",
+    "": "fingerprint jobs printable",
     "data/": "reader",
     "models/": "device head_gradient model output_kinds output_layers weights",
     "store/": "atomic identity provenance seal sealed_json tensors",
@@ -46,7 +46,7 @@ def test_what_training_imports():
     assert {path.relative_to(SCRIPTS).as_posix() for path in closure("train.py")} == expected
 
 
-JOB = "fingerprint jobs store"
+JOB = "fingerprint jobs printable store"
 HELD = f"{JOB} models/logits models/logit_files models/output_kinds models/spectra numerics/softcap"
 MODEL = f"{JOB} models/device models/head_gradient models/model models/output_kinds models/output_layers models/weights"
 BAT = "bat numerics/compiled numerics/distributions numerics/layer_norm"

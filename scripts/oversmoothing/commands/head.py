@@ -19,6 +19,7 @@ from oversmoothing.commands.one_model import TEXT, add_options, check_json, comp
 from oversmoothing.data.files import read_beginning
 from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.text import encode
+from oversmoothing.hub.names import is_studied
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.printable import printable
@@ -82,8 +83,9 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         chosen = [] if tokens is None else passages(tokens, block, options.positions, options.text)
         p = None
         if truth:
-            texts = (vocabulary.decode(passage.tokens.tolist()).decode(errors="ignore") for passage in chosen)
-            check_alike(tokenizer, truth.folder, options.truth, texts)
+            if not is_studied(truth.folder):  # which reads bytes, as `described` has checked
+                texts = (vocabulary.decode(passage.tokens.tolist()).decode(errors="ignore") for passage in chosen)
+                check_alike(tokenizer, truth.folder, options.truth, texts)
             begin(f"{options.truth} on the text")
             other = load(truth.folder, options.truth, vocabulary, options.bos, compute)
             at = positions_of(options.positions, options.forced_positions)
