@@ -51,7 +51,7 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
     if highest >= known:
         raise UserError(f"{KEY}: its tokenizer has token {highest}, but its head {known} rows; it is another model's")
     perplexity = np.full(len(texts), math.nan)
-    features = np.full((len(texts), model.model.config.hidden_size), math.nan, np.float32)
+    features = np.full((len(texts), model.model.config.get_text_config().hidden_size), math.nan, np.float32)
     for rows in _batches(tokens, batch):
         ids, mask = _padded([tokens[row] for row in rows], model.model.device)
         # The loss of each text, where transformers would return the batch's.

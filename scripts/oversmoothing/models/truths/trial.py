@@ -5,6 +5,7 @@ and the rows that the model gives no probability. Then a few tokens are run thro
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -128,10 +129,15 @@ def _is_tied(model: Any) -> bool:
     return embedded is not None and head.shape == embedded.shape and torch.equal(head, embedded)
 
 
+def _running(name: str, model: Any) -> AbstractContextManager[None]:
+    precision = " in bf16; try float32" if model.dtype == torch.bfloat16 else ""
+    return one_line_errors(f"{name}: it does not run{precision}")
+
+
 def _logits(name: str, model: Any, ids: Tensor, scale: float = 1.0) -> Tensor:
     """Float32 logits of a model, with what leaves its head multiplied by `scale` on its way."""
     hook = model.get_output_embeddings().register_forward_hook(lambda head, given, output: scale * output)
-    with one_line_errors(f"{name}: it does not run"):
+    with _running(name, model):
         logits: Tensor = model(input_ids=ids, use_cache=False).logits.float()
     hook.remove()
     return logits
@@ -149,7 +155,7 @@ def _factors(name: str, model: Any, trunk: Any, ids: Tensor) -> tuple[float, flo
         return seen["left"]
 
     hook = head.register_forward_hook(leave)
-    with one_line_errors(f"{name}: it does not run"):
+    with _running(name, model):
         logits = model(input_ids=ids, use_cache=False).logits
         state = trunk(input_ids=ids, use_cache=False).last_hidden_state
         factors = _ratio(seen["entered"], state), _ratio(logits, seen["left"])
