@@ -67,8 +67,8 @@ def open_reader(path: str | Path, columns: Sequence[str] = ()) -> Iterator[pq.Pa
     check(path)
     try:
         with pq.ParquetFile(path) as reader:
-            metadata = (map(_decoded, pair) for pair in (reader.metadata.metadata or {}).items())
-            check_identity(path, dict(metadata))
+            metadata = reader.metadata.metadata or {}
+            check_identity(path, {_decoded(key): _decoded(value) for key, value in metadata.items()})
             names = reader.schema_arrow.names
             if missing := [name for name in columns if name not in names]:
                 raise UserError(f"{path}: no column {missing[0]!r} (it has: {', '.join(names)})")
