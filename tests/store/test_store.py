@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from safetensors import SafetensorError
 
+from oversmoothing.data.files import Files
 from oversmoothing.jobs import FAULTS, UserError
 from oversmoothing.store.atomic import atomic_path, write_json
 from oversmoothing.store.parquet import (
@@ -326,3 +327,22 @@ def test_a_folder_is_the_one_that_was_written(tmp_path):
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(UserError, match=r"tokenizer\.json: no such file"):
         check_folder(tmp_path)
+
+
+def test_a_flipped_bit_in_a_column_name_of_a_file_without_a_seal_is_named(tmp_path):
+    """Arrow raises a UnicodeDecodeError for it."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"prompt": [1]}), path, store_schema=False)
+    content, named = path.read_bytes(), 0
+    for place in re.finditer(b"prompt", content):
+        damaged = bytearray(content)
+        damaged[place.start()] ^= 0x80
+        path.write_bytes(damaged)
+        for read in (read_table, lambda path: list(Files([str(path)], "text"))):
+            try:
+                read(path)
+            except UserError as error:
+                named += bool(
+                    re.search(r"a\.parquet: (not a complete Parquet file|truncated or damaged) \(", str(error))
+                )
+    assert named
