@@ -54,14 +54,15 @@ def begin(asked: argparse.Namespace, pair: Pair) -> "Trial":
     """Try both models, choose where TBAT is computed, and print how long the comparison takes."""
     from oversmoothing.commands.trial import Model, trial  # with PyTorch, which takes seconds
 
-    both = zip(pair.folders, (asked.model, asked.truth), ("family", "truths"), strict=True)
-    models = [Model(folder, name, pair.config[part][0].get("bos", "auto")) for folder, name, part in both]
+    bos = [pair.config[part][0].get("bos", "auto") for part in ("family", "truths")]
+    model, truth = Model(pair.folders[0], asked.model, bos[0]), Model(pair.folders[1], asked.truth, bos[1])
     linear = pair.cap is None
-    tried = trial(*models, pair.results, pair.config["decodings"], asked.device, asked.precision, asked.cores, linear)
+    decodings = pair.config["decodings"]
+    tried = trial(model, truth, pair.results, decodings, asked.device, asked.precision, asked.cores, linear)
     if linear and asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW:
         pair.config["metrics"]["tbat"]["windows"] = FEW
         write_config(pair.results / CONFIGS["compare-models"], pair.config)
-    print(fill(estimate(tried, asked, len(pair.config["decodings"])), WIDTH), flush=True)
+    print(fill(estimate(tried, asked, len(decodings)), WIDTH), flush=True)
     return tried
 
 

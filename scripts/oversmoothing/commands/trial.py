@@ -1,6 +1,7 @@
 """Two models on a few passages before they are compared: how long the rest takes here, and how large a KL is noise."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -125,7 +126,7 @@ def _rejected(basis: Basis, p: np.ndarray, decodings: Sequence[Mapping[str, Any]
         if many := int((decoded > 0).sum()) > LARGEST_DENSE:
             seconds += of_many or 0.0
         if not many or of_many is None:
-            seconds += (took := _timed(lambda decoded=decoded: reject_set(basis, decoded, DELTA, TOLERANCE)))
+            seconds += (took := _timed(partial(reject_set, basis, decoded, DELTA, TOLERANCE)))
             of_many = took if many else of_many
     return seconds
 
