@@ -151,6 +151,7 @@ def test_samples_of_the_lowest_and_the_highest_rank_stand_beside_the_text_unfold
     rows = [
         ("human", "human", None, "True."),
         *(("pure", f"rank {rank}", rank, f"Of {rank}. <i>") for rank in (4, 8, 9)),
+        ("pure", "truth", None, "Of 5."),
     ]
     columns = ["decoding", "label", "rank", "continuation"]
     table = pd.DataFrame(rows, columns=columns).assign(window=0, prompt="Once", model=[row[1] for row in rows])
@@ -160,6 +161,7 @@ def test_samples_of_the_lowest_and_the_highest_rank_stand_beside_the_text_unfold
     chapter = text[text.index("<h2>What the models write") :].partition("<details")[0]
     assert in_sequence(chapter, "“Once”", "human", "True.", "rank 4", "Of 4. &lt;i&gt;", "rank 9", "Of 9.")
     assert "Of 8." not in chapter
+    assert "Of 5." not in chapter
 
 
 def colours():

@@ -1,6 +1,7 @@
 """The table and the figure of the closed square: what a full and a narrow head make of each trunk."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ TRUNKS = {  # in the order in which they had ever less
     "full head, gradient of rank r": "full head,\ngradient\nof rank r",
     NARROW: "head of\nrank r",
 }
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {
     FULL: {"color": PALETTE[0], "marker": "o", "linestyle": "-"},
     NARROW: {"color": PALETTE[1], "marker": "v", "linestyle": "--"},
 }

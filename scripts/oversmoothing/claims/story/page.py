@@ -135,7 +135,8 @@ def _excerpt(results: Results, chapter: Chapter) -> dict[str, Any] | None:
     sampled = first[first.model != HUMAN]
     decoding = sampled.decoding.iloc[0]
     sampled = sampled[sampled.decoding == decoding].sort_values("rank", kind="stable")
-    shown = pd.concat([first[first.model == HUMAN], sampled.iloc[[0, -1]]])
+    of_ranks = sampled if sampled["rank"].isna().all() else sampled.dropna(subset="rank")
+    shown = pd.concat([first[first.model == HUMAN], of_ranks.iloc[[0, -1]]])
     texts = {row.label: _cut(row.continuation) for row in shown.itertuples()}
     return {"prompt": first.prompt.iloc[0], "decoding": decoding, "texts": texts}
 
