@@ -30,7 +30,7 @@ class _Trunk(nn.Module):
     def __init__(self, model: GPT) -> None:
         super().__init__()
         self.model = model.requires_grad_(False)
-        self.config = PreTrainedConfig(num_hidden_layers=model.config.layers, tie_word_embeddings=False)
+        self.config = PreTrainedConfig.from_dict({"num_hidden_layers": model.config.layers})
 
     def forward(self, input_ids: Tensor, use_cache: bool = False) -> SimpleNamespace:
         return SimpleNamespace(last_hidden_state=self.model.hidden(input_ids)[1])
