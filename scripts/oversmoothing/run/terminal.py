@@ -27,8 +27,8 @@ MOMENT = 0.05  # seconds in which Ctrl-C reaches all processes
 
 def follow(logger: logging.Logger, rules: Iterable[str], cores: int | None, news: str = "") -> None:
     """Follow a run through Snakemake's logger until the process ends; `news` is for the end of one that went well."""
-    plain = (handler for handler in logger.handlers if isinstance(handler, logging.StreamHandler))
-    own = [handler for handler in plain if handler.stream is sys.stderr]
+    streams = (handler for handler in logger.handlers if isinstance(handler, logging.StreamHandler))
+    own = [handler for handler in streams if handler.stream is sys.stderr]
     follower = Follower(rules, cores)
     message = logging.makeLogRecord({"levelno": logging.INFO, "levelname": "INFO"})
     if not own or not own[0].filter(message) or logger.level <= logging.DEBUG:
