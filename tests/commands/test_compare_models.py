@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import yaml
 from hub_models import write_neox, write_token_model
@@ -17,10 +18,10 @@ from oversmoothing.commands.compare_models import report
 from oversmoothing.commands.trial import Model, Trial, trial
 from oversmoothing.data.tokens.text import encode_bytes
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.data.windows import SCHEMA, TOKENS
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.tables.record import record
-from studies.next_byte.prompts import showcase_windows
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -310,7 +311,9 @@ def test_a_trial_times_both_models_and_finds_the_noise_of_bf16(tmp_path):
     write_table(tmp_path / "tokens/vocabulary.parquet", vocabulary.table(), {})
     text = (b"the water of the", b" river flows")
     tokens = tuple(encode_bytes(tokenizer, vocabulary, part) for part in text)
-    write_table(tmp_path / "windows.parquet", showcase_windows([text], [tokens]), {})
+    columns = zip(pa.schema([*SCHEMA, *TOKENS]), (0, 0, *text, *tokens), strict=True)
+    window = {field.name: pa.array([value], field.type) for field, value in columns}
+    write_table(tmp_path / "windows.parquet", pa.table(window), {})
     models = Model(tmp_path / "small", "small"), Model(tmp_path / "large", "large")
 
     def tried(precision, linear):

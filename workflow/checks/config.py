@@ -55,7 +55,7 @@ def check_device(config: Mapping[str, Any]) -> None:
 
 def _read_strings(config: dict[str, Any], validator: Any) -> None:
     for error in _all(validator.iter_errors(config)):
-        if not isinstance(error.instance, str) or not error.absolute_path:
+        if not isinstance(error.instance, str) or not error.instance.strip() or not error.absolute_path:
             continue
         try:
             value = yaml.safe_load(error.instance)

@@ -131,7 +131,7 @@ def score(folder, model, truths):
 
 def measure_tbat(path, logits, condition, weights, hidden):
     inputs = {"weights": weights, "logits": logits} | ({"hidden": hidden} if condition == "tangent" else {})
-    limits = {"delta": DELTA, "mass_tolerance": 1e-9, "per_window": None}
+    limits = {"delta": DELTA, "mass_tolerance": 1e-9, "per_window": None, "windows": None}
     tbat_script.main(job(inputs, {"tbat": path}, settings={**limits, "condition": condition, "decodings": DECODINGS}))
 
 

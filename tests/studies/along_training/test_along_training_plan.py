@@ -38,7 +38,7 @@ def test_tbat_is_measured_of_full_models_of_several_seeds():
 def test_what_it_computes_with():
     """A longer list means that more edits measure all snapshots again."""
     imports = """
-        bat data fingerprint forced jobs store training
+        bat data fingerprint forced jobs printable store training
         models/device models/factored_head models/head_gradient models/heads models/inference models/logit_files
         models/logit_gradient models/logits models/model models/output_kinds models/output_layers models/predictor
         models/spectra models/weights

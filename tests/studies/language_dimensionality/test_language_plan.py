@@ -41,5 +41,5 @@ def test_odd_names_of_text_are_refused(tmp_path):
 
 def test_what_it_computes_with():
     """A longer list means that more edits measure all texts again."""
-    computed_with = {"data", "fingerprint", "jobs", "numerics/singular_values", "store"}
+    computed_with = {"data", "fingerprint", "jobs", "numerics/singular_values", "printable", "store"}
     assert imported("studies/language_dimensionality/measure.py") == computed_with

@@ -296,7 +296,7 @@ def test_the_table_says_what_was_read_and_what_is_the_same(table, tmp_path):
 def test_the_figure_has_a_line_per_model_and_a_marker_without_a_step(table):
     axes = draw(table).axes
     assert [panel.get_title("left") for panel in axes] == [
-        "Loss",
+        "Loss ↓",
         "Singular entropy of the head",
         "Anisotropy of the last inner layer",
         "Anisotropy of what enters the head",

@@ -122,5 +122,5 @@ def test_what_it_computes_with():
         "models/logit_gradient",
         "numerics/singular_values",
     }
-    reading = {"data", "models/device", "fingerprint", "hub", "jobs", "models/pretrained", "store"}
+    reading = {"data", "models/device", "fingerprint", "hub", "jobs", "models/pretrained", "printable", "store"}
     assert imported("studies/other_models/measure.py") == computing | reading

@@ -61,10 +61,10 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, main, split):
     [
         (
             "language_model.py",
-            "fingerprint jobs store data models/device models/head_gradient models/model models/output_kinds "
+            "fingerprint jobs printable store data models/device models/head_gradient models/model models/output_kinds "
             "models/output_layers training",
         ),
-        ("measure.py", "fingerprint jobs store models/device hub models/pretrained"),
+        ("measure.py", "fingerprint jobs printable store models/device hub models/pretrained"),
     ],
 )
 def test_what_the_long_computations_import(file, imports):
