@@ -16,6 +16,7 @@ from oversmoothing.claims.story.chapters import CHAPTERS, Chapter
 from oversmoothing.claims.story.charts import PUBLISHED, by_rank
 from oversmoothing.claims.story.page import SIGNS, in_order, write_story
 from oversmoothing.jobs import UserError
+from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.store.sums import write_text
 from oversmoothing.tables.record import record
 
@@ -136,12 +137,15 @@ def test_pictures_tables_and_headings_are_there_for_those_who_do_not_see_them(re
 
 def test_the_page_begins_with_the_cover_and_ends_with_what_made_it(results, tmp_path):
     run = {"config": ["config/config.yaml", "mine.yaml"], "seeds": [1, 2], "commit": "abc", "date": "2026-01-02"}
-    (tmp_path / "run.json").write_text(json.dumps(run | {"python": "3.11.7", "versions": {"torch": "2.1"}}))
+    write_sealed(tmp_path / "run.json", run | {"python": "3.11.7", "versions": {"torch": "2.1"}})
     text = story(tmp_path, results, Chapter("Mine", (), cover="missing"), Chapter("Its", (), cover="oversmoothing"))
     assert in_sequence(text, "<h1>", "class='answer'", "<img alt", "</header>", "<nav", "<h2>")
     footer = text[text.index("<footer>") :]
     for name in ("config/config.yaml, mine.yaml", "1, 2", "abc", "2026-01-02", "Python 3.11.7, torch 2.1"):
         assert f"<dd>{name}</dd>" in footer
+    (tmp_path / "run.json").write_text((tmp_path / "run.json").read_text().replace("2026-01-02", "2026-01-03"))
+    with pytest.raises(UserError, match=r"run.json: changed or damaged since it was written"):
+        story(tmp_path, results)
     (tmp_path / "run.json").write_text("[]")
     with pytest.raises(UserError, match=r"run.json: is not what the workflow wrote; delete it"):
         story(tmp_path, results)

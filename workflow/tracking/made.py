@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.jobs import UserError
-from oversmoothing.store.atomic import write_json
+from oversmoothing.store.sealed_json import write_sealed
 
 PACKAGES = ("torch", "numpy", "scipy", "pandas", "snakemake")
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ def note_run(results: str | Path, config: Mapping[str, Any], files: Sequence[str
     run |= {"commit": _commit(), "date": datetime.now(UTC).date().isoformat(), "python": platform.python_version()}
     run["versions"] = {name: version(name) for name in PACKAGES}
     with suppress(OSError, UserError):
-        write_json(Path(results) / "run.json", run)
+        write_sealed(Path(results) / "run.json", run)
 
 
 def _commit() -> str:

@@ -21,6 +21,7 @@ from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN
 from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.layout import read_csv
+from oversmoothing.store.sealed_json import read_sealed
 from oversmoothing.store.sums import read_text
 from oversmoothing.tables.formats import html_of, line_html, prose_html
 from oversmoothing.tables.old_tables import KINDS
@@ -221,7 +222,7 @@ def _about(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        run = json.loads(path.read_text(encoding="utf-8"))
+        run = read_sealed(path)
         versions = [f"{name} {number}" for name, number in run["versions"].items()]
         return {
             "config": ", ".join(run["config"]),
@@ -230,7 +231,7 @@ def _about(path: Path) -> dict[str, str]:
             "date of the run": run["date"],
             "versions": ", ".join([f"Python {run['python']}", *versions]),
         }
-    except (ValueError, LookupError, TypeError, AttributeError) as reason:
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as reason:
         raise UserError(f"{path}: is not what the workflow wrote; delete it") from reason
 
 
