@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,9 @@ from oversmoothing.models.logits import WindowStates
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.spectra import count_parameters, is_alone, read_bias, read_gain, read_head
 from oversmoothing.models.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
-from oversmoothing.store.identity import check_identity, identity, name_of
+from oversmoothing.store.identity import SOURCES, TEXTS, check_identity, identity, name_of
 from oversmoothing.store.parquet import open_writer, read_groups, read_table, write_table
+from oversmoothing.store.sums import _stated, read_text, write_text
 
 TABLE = pa.table({"value": [1.0]})
 CONFIG = GPTConfig(layers=1, heads=2, width=8, block=8, rank=4)
@@ -203,3 +205,32 @@ def test_an_input_that_fits_or_says_nothing_passes(asked, tmp_path, settings):
     check_identity(path, {"made_from": json.dumps({"gone.parquet": {"tau": 0.8}, "a.parquet": None})})
     check_identity(path, {})
     check_identity(tmp_path / "b.parquet", {"settings": '{"tau": 0.8}'})
+
+
+@pytest.mark.parametrize("key", ["settings", SOURCES, TEXTS])
+@pytest.mark.parametrize("text", ['{"a": 1', "[1]", "3", "[" * 100_000])
+def test_an_identity_that_is_damaged_is_named(asked, tmp_path, key, text):
+    """The hidden file beside a table has no seal."""
+    path = tmp_path / "results/tables/a.csv"
+    asked([(path, {})])
+    with pytest.raises(UserError, match=rf"a\.csv: what it states of itself is damaged \({key}\); delete it and run"):
+        check_identity(path, {key: text})
+
+
+def test_no_flip_of_the_hidden_file_makes_a_table_state_less(made, tmp_path):
+    path = made(
+        "tables/a.csv", lambda path: write_text(path, "x\n"), [("logits/bn4.parquet", {"settings": {"tau": 1}})]
+    )
+    hidden = path.with_name(".a.csv.sha256")
+    content = hidden.read_bytes()
+    stated = _stated(hidden)
+    assert stated["file"] == "tables/a.csv"
+    for damaged in (bytes(len(content)), *(flipped(content, bit) for bit in range(8 * len(content)))):
+        hidden.write_bytes(damaged)
+        with suppress(UserError):
+            read_text(path)
+            assert _stated(hidden) == stated
+
+
+def flipped(content, bit):
+    return content[: bit // 8] + bytes([content[bit // 8] ^ 1 << bit % 8]) + content[bit // 8 + 1 :]

@@ -8,6 +8,7 @@ checksums of the splits that it was made from, and a job reads no two files of d
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -68,14 +69,23 @@ def check_identity(path: str | os.PathLike[str], metadata: Mapping[str, str]) ->
     if known is None:
         return
     entry = inputs[known]
-    if "settings" in metadata and (difference := _difference(json.loads(metadata["settings"]), entry.get("settings"))):
+    if difference := _difference(_parsed(path, metadata, "settings"), entry.get("settings")):
         raise UserError(f"{path}: made with {difference}; run again with --forcerun {entry['rule']}")
     asked = {source["file"]: source.get("settings") for source in inputs.values()}
-    for source, settings in json.loads(metadata.get(SOURCES, "{}")).items():
+    for source, settings in _parsed(path, metadata, SOURCES).items():
         if difference := _difference(settings, asked.get(source)):
             made = f"made from {source}, which was made with {difference}"
             raise UserError(f"{path}: {made}; run again with --forcerun {entry['rule']}")
-    _check_texts(path, name or entry["file"], json.loads(metadata.get(TEXTS, "{}")), entry["rule"])
+    _check_texts(path, name or entry["file"], _parsed(path, metadata, TEXTS), entry["rule"])
+
+
+def _parsed(path: str | os.PathLike[str], metadata: Mapping[str, str], key: str) -> dict[str, Any]:
+    """Return what a file states under a key; nothing if it states none. A checksum's hidden file has no seal."""
+    with suppress(ValueError, TypeError, RecursionError):
+        stated = json.loads(metadata.get(key, "null")) or {}
+        if isinstance(stated, dict):
+            return stated
+    raise UserError(f"{path}: what it states of itself is damaged ({key}); delete it and run again")
 
 
 def _check_texts(path: str | os.PathLike[str], name: str, made_from: Mapping[str, str], rule: str) -> None:

@@ -1,10 +1,11 @@
 """Checksums beside files whose format cannot contain one: tables, figures, a tokenizer, a model's folder.
 
 They are kept in a hidden file beside each file, or in one ``SHA256SUMS`` per folder, in the format of ``sha256sum``.
-The hidden file of a result also states its identity, in a line that ``sha256sum`` passes over.
+The hidden file of a result also states its identity, behind a CRC-32 of it, in a line that ``sha256sum`` passes over.
 """
 
 import json
+import zlib
 from pathlib import Path
 
 from oversmoothing.jobs import UserError
@@ -13,7 +14,7 @@ from oversmoothing.store.identity import check_identity, identity, texts
 from oversmoothing.store.provenance import sha256
 
 FOLDER = "SHA256SUMS"
-COMMENT = "# "  # before an identity
+COMMENT, CRC = "# ", 8  # before an identity; digits of its checksum
 
 
 def write_sum(path: str | Path, content: str | Path) -> None:
@@ -21,7 +22,7 @@ def write_sum(path: str | Path, content: str | Path) -> None:
     path = Path(path)
     with atomic_path(_beside(path)) as temporary:
         stated = identity(path)
-        comment = f"{COMMENT}{json.dumps(stated | texts(), sort_keys=True)}\n" if stated else ""
+        comment = _comment(json.dumps(stated | texts(), sort_keys=True)) if stated else ""
         temporary.write_text(_line(path.name, Path(content)) + comment, encoding="utf-8")
 
 
@@ -56,14 +57,16 @@ def check_sum(path: str | Path) -> None:
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path}: no such file")
-    for sums in (_beside(path), path.with_name(FOLDER)):
+    if (own := _beside(path)).is_file() and path.name not in _listed(own):
+        raise UserError(f"{own}: damaged, without a checksum of {path.name}; delete it, or make that file again")
+    for sums in (own, path.with_name(FOLDER)):
         if sums.is_file() and _listed(sums).get(path.name, actual := sha256(path)) != actual:
             raise UserError(
                 f"{path}: does not match its checksum in {sums.name}; make or fetch it again or, if you changed it "
                 "yourself, write its sha256sum there"
             )
-    if _beside(path).is_file():
-        check_identity(path, _stated(_beside(path)))
+    if own.is_file():
+        check_identity(path, _stated(own))
 
 
 def check_folder(folder: str | Path) -> None:
@@ -80,13 +83,17 @@ def _listed(sums: Path) -> dict[str, str]:
 
 def _stated(sums: Path) -> dict[str, str]:
     """Return the identity that a hidden file states; nothing if it states none."""
-    lines = sums.read_text("utf-8", "replace").splitlines()
-    try:
-        return dict(
-            json.loads(next((line for line in lines if line.startswith(COMMENT)), COMMENT + "{}")[len(COMMENT) :])
-        )
-    except (ValueError, TypeError) as error:
-        raise UserError(f"{sums}: damaged ({error}); delete it, or make the file beside it again") from error
+    _, *comments = sums.read_text("utf-8", "replace").splitlines()
+    if not comments:
+        return {}
+    stated = comments[0].removeprefix(COMMENT)[CRC + 1 :]
+    if f"{comments[0]}\n" != _comment(stated) or comments[1:]:
+        raise UserError(f"{sums}: damaged (its checksum differs); delete it, or make the file beside it again")
+    return dict(json.loads(stated))
+
+
+def _comment(stated: str) -> str:
+    return f"{COMMENT}{zlib.crc32(stated.encode()):0{CRC}x} {stated}\n"
 
 
 def _line(name: str, content: Path) -> str:
