@@ -225,6 +225,7 @@ def test_no_flip_of_the_hidden_file_makes_a_table_state_less(made, tmp_path):
     content = hidden.read_bytes()
     stated = _stated(hidden)
     assert stated["file"] == "tables/a.csv"
+    assert read_text(path) == "x\n"
     for damaged in (bytes(len(content)), *(flipped(content, bit) for bit in range(8 * len(content)))):
         hidden.write_bytes(damaged)
         with suppress(UserError):

@@ -54,22 +54,27 @@ def begin(asked: argparse.Namespace, pair: Pair) -> "Trial":
     """Try both models, choose where TBAT is computed, and print how long the comparison takes."""
     from oversmoothing.commands.trial import Model, trial  # with PyTorch, which takes seconds
 
-    bos = [pair.config[part][0].get("bos", "auto") for part in ("family", "truths")]
-    model, truth = Model(pair.folders[0], asked.model, bos[0]), Model(pair.folders[1], asked.truth, bos[1])
+    model, truth = (
+        Model(folder, name, asked.bos) for folder, name in zip(pair.folders, (asked.model, asked.truth), strict=True)
+    )
     linear = pair.cap is None
-    decodings = pair.config["decodings"]
-    tried = trial(model, truth, pair.results, decodings, asked.device, asked.precision, asked.cores, linear)
-    if linear and asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW:
+    tried = trial(model, truth, pair.results, pair.config, asked.device, asked.precision, asked.cores, linear)
+    if linear and _in_few(tried, asked):
         pair.config["metrics"]["tbat"]["windows"] = FEW
         write_config(pair.results / CONFIGS["compare-models"], pair.config)
-    print(fill(estimate(tried, asked, len(decodings)), WIDTH), flush=True)
+    print(fill(estimate(tried, asked, len(pair.config["decodings"])), WIDTH), flush=True)
     return tried
+
+
+def _in_few(tried: "Trial", asked: argparse.Namespace) -> bool:
+    """Return whether TBAT is computed in `FEW` of the passages alone."""
+    return asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW
 
 
 def estimate(tried: "Trial", asked: argparse.Namespace, decodings: int) -> str:
     """Return how long a comparison takes on this machine, what takes it, and which option lowers it."""
-    few = asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW
-    windows, per_window = min(FEW, asked.windows) if few else asked.windows, min(asked.tbat or 1, asked.scored)
+    few, per_window = _in_few(tried, asked), min(asked.tbat or 1, asked.scored)
+    windows = FEW if few else asked.windows
     parts = {f"both models on {_counted(asked.windows, 'passage')} (--windows)": asked.windows * tried.passage}
     parts["scores"] = asked.windows * tried.scores
     if tried.tbat is not None and tried.forced is not None:

@@ -8,19 +8,19 @@ from typing import Any
 
 import torch
 
-from oversmoothing.commands.bos import add_bos
+from oversmoothing.commands.options import add_bos, add_column
 from oversmoothing.commands.output import check_output, is_printed, write_output, written
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute, setup
 from oversmoothing.printable import printable_lines
+from oversmoothing.store.atomic import json_text
 
 TEXT = "UTF-8 or Parquet, JSON Lines, JSON, also compressed, of which the first MiB of text is read"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the text's column, where the model comes from, how it is run, and the JSON that is written."""
-    what = "of a text in Parquet or JSON: the column or field with the text (default: %(default)s)"
-    parser.add_argument("--column", default="text", metavar="NAME", help=what)
+    add_column(parser)
     parser.add_argument("--revision", metavar="R", help="branch, tag or commit on the hub (default: main)")
     parser.add_argument("--assets", default="assets", metavar="FOLDER", help="of fetched models (default: %(default)s)")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="(default: %(default)s)")
@@ -51,9 +51,5 @@ def tell(report: str, measured: Mapping[str, Any], path: str | None) -> None:
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     print(printable_lines(report), file=sys.stderr if is_printed(path) else sys.stdout, flush=True)
     if path:
-        try:
-            text = json.dumps(measured, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-        except ValueError as error:
-            raise UserError(f"--json {path}: a number is not finite, which JSON cannot hold ({error})") from error
-        write_output("--json", path, f"{text}\n")
+        write_output("--json", path, json_text(f"--json {path}", measured))
         written(path)

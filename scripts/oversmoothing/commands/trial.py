@@ -8,19 +8,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from scipy.special import log_softmax
 
 from oversmoothing.bat import DELTA
 from oversmoothing.bat.basis import Basis
 from oversmoothing.bat.basis import prepare as bat_basis
 from oversmoothing.bat.reject import LARGEST_DENSE, reject_set
-from oversmoothing.data.tokens.vocabulary import Vocabulary, read_vocabulary
+from oversmoothing.data.tokens.vocabulary import AUTO, Vocabulary, read_vocabulary
 from oversmoothing.data.windows import read_windows
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.projection import project_on
 from oversmoothing.models.device import Compute, setup
 from oversmoothing.models.inference import run_windows
-from oversmoothing.models.truths.load import AUTO, load_token_lm
+from oversmoothing.models.truths.load import load_token_lm
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.models.window_logits import WindowLogits
 from oversmoothing.numerics.compiled import use_threads
@@ -30,7 +31,6 @@ from oversmoothing.scores.decoding import decoder, decoding_name
 from oversmoothing.scores.score import score_window
 
 PASSAGES = 4
-TOLERANCE = 1e-3  # of TBAT, as `compare_models.scored` says
 LONG = 10.0  # seconds; what takes less is timed a second time, since the first may compile code
 
 
@@ -64,13 +64,17 @@ def trial(
     model: Model,
     truth: Model,
     results: Path,
-    decodings: Sequence[Mapping[str, Any]],
+    config: Mapping[str, Any],
     device: str,
     precision: str,
     cores: int,
     linear: bool,
 ) -> Trial:
-    """Run both models over the first windows of `results`; time TBAT and the forced part if the head is `linear`."""
+    """Run both models over the first windows of `results`; time TBAT and the forced part if the head is `linear`.
+
+    Decodings, and the tolerance of TBAT, are those of the config of the comparison.
+    """
+    decodings = config["decodings"]
     windows = read_windows(results / "windows.parquet").slice(0, PASSAGES)
     passages = len(windows)
     windows = windows.take(np.arange(PASSAGES) % passages)  # several at a time, however few there are
@@ -93,7 +97,7 @@ def trial(
     if linear:
         use_threads(cores)
         basis = bat_basis(weights)
-        tbat = _rejected(basis, np.exp(log_q), decodings)
+        tbat = _rejected(basis, np.exp(log_q), decodings, config["metrics"]["tbat"]["mass_tolerance"])
         head = prepare(weights, None if bias is None else bias.cpu().numpy())
         forced = _timed(lambda: project_on(head, p, log_q))
     both = (seconds + passed) / len(windows)
@@ -118,7 +122,7 @@ def _scored(window: WindowLogits, decodings: Sequence[Mapping[str, Any]]) -> flo
     return _timed(lambda: score_window(window, decoders, OF_DISTRIBUTIONS, TAU))
 
 
-def _rejected(basis: Basis, p: np.ndarray, decodings: Sequence[Mapping[str, Any]]) -> float:
+def _rejected(basis: Basis, p: np.ndarray, decodings: Sequence[Mapping[str, Any]], tolerance: float) -> float:
     """Return how many seconds TBAT of a position (1, v) takes in all decodings; those of many tokens are alike."""
     seconds, of_many = 0.0, None
     for entry in decodings:
@@ -126,7 +130,7 @@ def _rejected(basis: Basis, p: np.ndarray, decodings: Sequence[Mapping[str, Any]
         if many := int((decoded > 0).sum()) > LARGEST_DENSE:
             seconds += of_many or 0.0
         if not many or of_many is None:
-            seconds += (took := _timed(partial(reject_set, basis, decoded, DELTA, TOLERANCE)))
+            seconds += (took := _timed(partial(reject_set, basis, decoded, DELTA, tolerance)))
             of_many = took if many else of_many
     return seconds
 
@@ -142,9 +146,7 @@ def _timed(call: Callable[[], object]) -> float:
 
 
 def _log_softmax(logits: np.ndarray) -> np.ndarray:
-    z = logits.astype(np.float64)
-    z -= z.max(axis=1, keepdims=True)
-    return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+    return log_softmax(logits.astype(np.float64), axis=1)
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:

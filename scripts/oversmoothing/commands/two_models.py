@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from oversmoothing.commands.bos import AUTO, add_bos
+from oversmoothing.commands.options import add_bos, add_column
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import check_project
+from oversmoothing.data.tokens.vocabulary import AUTO
 from oversmoothing.hub.manifest import listed_folder
 from oversmoothing.hub.names import STUDIED, as_folder, asset_name, is_studied, short_name
 from oversmoothing.jobs import UserError
@@ -44,8 +45,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("truth", help="the model that it is measured against, with the same tokenizer")
     text = "text to measure on: .txt, .md, .jsonl, .json, .parquet, also compressed"
     command.add_argument("--text", type=Path, required=True, metavar="FILE", help=text)
-    column = "of a text in Parquet or JSON: the column or field with the text (default: text)"
-    command.add_argument("--column", default="text", metavar="NAME", help=column)
+    add_column(command)
     number("--windows", default=100, help="passages of the text (default: 100)")
     number("--prompt", default=64, help="tokens of each before the first scored one")
     number("--scored", default=64, help="scored tokens of each (default: 64)")

@@ -19,6 +19,7 @@ from oversmoothing.jobs import UserError
 PARQUET = (".parquet", ".pq")
 JSON_LINES = (".jsonl", ".ndjson")
 JSON = ".json"  # an array, or lines, as many corpora have under this name
+CORRECT = "correct or remove the line"
 PLAIN = (".txt", ".md", ".text")
 # The standard library's readers are preferred because they detect a truncated file.
 DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
@@ -103,9 +104,8 @@ def _parsed(text: str, path: Path, place: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", type(error).__name__)
-        remedy = "correct or remove the line" if place != "it" else "correct it"
-        if JSON in path.suffixes:
-            remedy = "a file of this name has one object a line, or an array of objects"
+        array_too = JSON in map(str.lower, path.suffixes)
+        remedy = "a file of this name has one object a line, or an array of objects" if array_too else CORRECT
         raise UserError(f"{path}: {place} is not JSON ({reason}): {remedy}") from None
 
 

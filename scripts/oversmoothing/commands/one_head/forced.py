@@ -15,7 +15,6 @@ from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
 from oversmoothing.forced.projection import project_on
-from oversmoothing.models.model import GPT
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.distributions import distributions
 from oversmoothing.numerics.statistics import draw_windows
@@ -23,7 +22,7 @@ from oversmoothing.numerics.statistics import draw_windows
 
 @torch.inference_mode()
 def distributions_at(
-    model: TokenModel | GPT, passages: Sequence[Passage], positions: np.ndarray, precision: str
+    model: TokenModel, passages: Sequence[Passage], positions: np.ndarray, precision: str
 ) -> np.ndarray:
     """Return a model's distributions, float64 (n, v), at n of the measured positions of passages."""
     kept, owner = [], owners(passages)

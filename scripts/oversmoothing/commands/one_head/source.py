@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 from oversmoothing.commands.one_head.studied import load_studied
 from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.vocabulary import (
+    AUTO,
     BYTES,
     FAST,
     Vocabulary,
@@ -25,7 +26,7 @@ from oversmoothing.hub.names import as_folder, asset_name, is_studied
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute
 from oversmoothing.models.pretrained.folder import check_folder
-from oversmoothing.models.truths.load import AUTO, Described, check_token_lm, load_token_lm
+from oversmoothing.models.truths.load import Described, check_token_lm, load_token_lm
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.store.sealed_json import write_sealed
 

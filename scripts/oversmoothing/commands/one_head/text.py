@@ -11,7 +11,6 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import autocast
-from oversmoothing.models.model import GPT
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.spaced_positions import positions_of
 
@@ -54,7 +53,7 @@ def passages(tokens: np.ndarray, block: int, count: int, name: str, least: int =
 
 
 def entering(
-    model: TokenModel | GPT, passages: Sequence[Passage], precision: str, shown_as: str
+    model: TokenModel, passages: Sequence[Passage], precision: str, shown_as: str
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield of each passage what enters the head, float32: at all its tokens (n, d), and at its places (k, d)."""
     device = model.head.weight.device

@@ -30,6 +30,7 @@ VOCABULARY = pa.schema(
     ]
 )
 FAST = "tokenizer.json"
+AUTO = "auto"  # in place of the id before texts: the one of the tokenizer (`id_before_texts`)
 SLOW = ("tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")  # of tokenizers in other formats
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
 IDS = 1 << 24  # a limit on ids, sixty times the largest vocabularies; what is indexed by id must fit into memory

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from oversmoothing.data.tokens.alike import check_alike
-from oversmoothing.data.tokens.vocabulary import FAST, Vocabulary, check_same, id_before_texts, load_tokenizer
+from oversmoothing.data.tokens.vocabulary import AUTO, FAST, Vocabulary, check_same, id_before_texts, load_tokenizer
 from oversmoothing.data.windows import read_texts
 from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import UserError
@@ -23,7 +23,6 @@ from oversmoothing.models.truths.trial import adapted
 
 logger = logging.getLogger(__name__)
 
-AUTO = "auto"
 SLOW_CONFIG = "tokenizer_config.json"  # of transformers, which reads it or not, by version
 
 
