@@ -1,0 +1,1 @@
+"""Exact next-byte distributions of a language model over tokens."""

@@ -1,0 +1,129 @@
+r"""Classes of characters that a pre-tokenizer cannot tell apart.
+
+Two characters are of one class if every part of the pre-tokenizer's expressions that stands for a character (a literal,
+a range, ``\p{L}``, ``\s``) matches both or neither. Expressions are those of ``tokenizer.json``.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import regex
+
+from oversmoothing.bytewise.segments import CODES, SURROGATES
+
+GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # of a pre-tokenizer ByteLevel
+# A character's part of an expression, behind a backslash or not; what else may stand in one; and how often it repeats.
+PART = regex.compile(r"\\[pP]\{\^?\w+\}|\\[pP]\w|\\u\{?[0-9A-Fa-f]{4,6}\}?|\\x[0-9A-Fa-f]{2}|\[:\^?\w+:\]|\\?.", regex.S)
+REPEATED = regex.compile(r"\{(\d*)(,?)(\d*)\}")
+GROUP = regex.compile(r"\?(?:[imsx-]*:|[=!>]|[imsx-]+(?=\)))")
+SYNTAX = set("()[]|*+?^&")
+ANY_CHARACTER = "."
+
+
+class Expression(NamedTuple):
+    """What an expression asks of single characters, as expressions of one character, and its highest count."""
+
+    parts: frozenset[str]
+    count: int
+
+
+class Characters(NamedTuple):
+    """Class of each code point, int16 (0x110000,), -1 for a surrogate; a character of each class; the highest count."""
+
+    classes: np.ndarray
+    characters: list[str]
+    count: int
+
+
+def classes(pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str]) -> Characters:
+    """Classes of the characters for a pre-tokenizer as ``tokenizer.json`` describes it.
+
+    `literals` are characters that are told apart in any case. A `ValueError` names what is not understood.
+    """
+    expressions = [parse(each) for each in expressions_of(pre_tokenizer)]
+    parts = sorted(frozenset[str]().union(*(each.parts for each in expressions)) | set(map(regex.escape, literals)))
+    codes = np.setdiff1d(np.arange(CODES), np.array(SURROGATES))
+    every = "".join(map(chr, codes))
+    columns = np.zeros((len(parts), CODES), bool)
+    for row, part in zip(columns, parts, strict=True):
+        row[codes[[match.start() for match in regex.finditer(part, every, regex.S)]]] = True
+    _, first, inverse = np.unique(np.packbits(columns[:, codes], axis=0), axis=1, return_index=True, return_inverse=True)
+    kinds = np.full(CODES, -1, np.int16)
+    kinds[codes] = inverse.reshape(-1)
+    return Characters(kinds, [every[at] for at in first], max((each.count for each in expressions), default=1))
+
+
+def expressions_of(pre_tokenizer: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield the expressions of a pre-tokenizer; a `ValueError` names one that is not understood."""
+    if pre_tokenizer is None:
+        return
+    match pre_tokenizer:
+        case {"type": "Sequence", "pretokenizers": parts}:
+            for part in parts:
+                yield from expressions_of(part)
+        case {"type": "ByteLevel", "add_prefix_space": False}:
+            if pre_tokenizer.get("use_regex", True):
+                yield GPT_2
+        case {"type": "Split", "pattern": {"Regex": str(pattern)}}:
+            yield pattern
+        case {"type": "Split", "pattern": {"String": str(text)}}:
+            yield regex.escape(text)
+        case {"type": "Digits"}:
+            yield r"\p{N}"
+        case {"type": "Punctuation"}:
+            yield r"[[:punct:]]|\p{P}|[$+<=>^`|~]"
+        case {"type": "ByteLevel"}:
+            raise ValueError("its pre-tokenizer ByteLevel adds a space before a text (add_prefix_space)")
+        case _:
+            raise ValueError(f"its pre-tokenizer {pre_tokenizer.get('type')} is none of those that are read here")
+
+
+def parse(expression: str) -> Expression:
+    r"""Parts of an expression, such as ``\p{L}``, ``s`` and ``[a-z]``; a `ValueError` names what is not understood."""
+    parts, at, count, in_class, any_case = set(), 0, 1, False, False
+    while at < len(expression):
+        if not in_class and expression[at] == "?" and at and expression[at - 1] == "(":
+            if not (group := GROUP.match(expression, at)):
+                raise ValueError(f"its pre-tokenizer's expression has (?{expression[at + 1 : at + 3]}, not read here")
+            any_case |= "i" in group[0]
+            at = group.end()
+            continue
+        if not in_class and (repeated := REPEATED.match(expression, at)):
+            count = max(count, *(int(number) for number in (repeated[1], repeated[3]) if number))
+            at = repeated.end()
+            continue
+        part = PART.match(expression, at)
+        assert part
+        at = part.end()
+        if in_class and expression[at : at + 1] == "-" and expression[at + 1 : at + 2] not in ("", "]"):
+            high = PART.match(expression, at + 1)
+            assert high
+            at = high.end()
+            parts.add(f"[{part[0]}-{high[0]}]")
+        elif part[0] in ("[", "]"):
+            in_class = part[0] == "[" if part[0] == "[" or in_class else in_class
+        elif part[0] in SYNTAX or part[0] == "$" and not in_class:
+            if part[0] in "^$" and not in_class:
+                raise ValueError(f"its pre-tokenizer's expression has {part[0]}, which is not read here")
+        elif part[0].startswith("[:"):
+            parts.add(f"[{part[0]}]")
+        elif part[0] == ANY_CHARACTER and not in_class:
+            parts.add(r"\n")
+        elif part[0] in (r"\b", r"\B", r"\A", r"\z", r"\Z", r"\G"):
+            raise ValueError(f"its pre-tokenizer's expression has {part[0]}, which is not read here")
+        else:
+            parts.add(part[0])
+    return Expression(frozenset(_with_case(parts) if any_case else parts), count)
+
+
+def _with_case(parts: Collection[str]) -> Iterator[str]:
+    """Yield parts, and of single characters those that equal them but for their case."""
+    for part in parts:
+        yield part
+        if len(part.lstrip("\\")) == 1 and part.isalpha():
+            yield from (c for c in _cases(part))
+
+
+def _cases(character: str) -> Sequence[str]:
+    return [each for each in map(chr, range(0x3000)) if each.casefold() == character.casefold()]

@@ -1,0 +1,129 @@
+"""Which token of byte-pair encoding may stand behind which, decided from how the two were merged.
+
+Byte-pair encoding joins, again and again, the neighbours whose merge has the lowest rank, of equals the leftmost. So
+an encoding is the only sequence of tokens with its bytes of which each is what its own bytes are merged to and each
+pair of neighbours stays apart. Two neighbours do not stay apart if a part at the end of the one and a part at the
+beginning of the other are merged before either becomes part of something larger (Hayase et al. 2025, arXiv
+2506.14123).
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+NEVER = np.iinfo(np.int64).max  # rank of a merge that does not happen
+
+
+class Merges:
+    """The merges of a vocabulary of `ids` tokens, and how each token was merged.
+
+    Parameters
+    ----------
+    texts : sequence of bytes or None
+        Text of each id; None for one that stands for no text.
+    merges : sequence of (left, right, merged)
+        Ids, by rank.
+
+    Attributes
+    ----------
+    reachable : bool (ids,)
+        Whether the bytes of a token are merged to it.
+
+    """
+
+    def __init__(self, texts: Sequence[bytes | None], merges: Sequence[tuple[int, int, int]]) -> None:
+        self.ids = len(texts)
+        self._rank = {(left, right): (rank, merged) for rank, (left, right, merged) in reversed([*enumerate(merges)])}
+        merged = {each[2] for each in merges}
+        self.bytes = {text: id for id, text in enumerate(texts) if text and len(text) == 1 and id not in merged}
+        self.halves = np.full((self.ids, 2), -1, np.int64)  # (left, right) of a token's last merge
+        self.formed = np.full(self.ids, -1, np.int64)  # when a token is there: -1 at once, or after the merge of a rank
+        self.reachable = np.zeros(self.ids, bool)
+        for id in sorted((id for id in range(self.ids) if texts[id]), key=lambda id: len(texts[id] or b"")):
+            self._form(id, texts[id] or b"")
+        self._after = self._by_left()
+        self._beginning = self._beginnings()
+
+    def encode(self, text: bytes) -> list[int]:
+        """Ids that bytes are merged to; a `KeyError` if a byte is no token."""
+        return self._merge(text)[0]
+
+    @lru_cache(maxsize=1 << 14)  # noqa: B019 (a tokenizer lives as long as its process)
+    def may_follow(self, id: int) -> np.ndarray:
+        """Whether each id, bool (ids,), stays apart from the token `id` if it stands right behind it."""
+        apart = self.reachable.copy()
+        begin, tokens, consumed = self._beginning
+        for part, until in self._ending(id):
+            right, rank = self._after.get(part, (np.empty(0, np.int64),) * 2)
+            rank = np.maximum(np.maximum(rank, self.formed[right]), self.formed[part])
+            right, rank = right[rank < until], rank[rank < until]
+            counts = begin[right + 1] - begin[right]
+            within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            entries = np.repeat(begin[right], counts) + within
+            apart[tokens[entries[np.repeat(rank, counts) <= consumed[entries]]]] = False
+        apart.flags.writeable = False
+        return apart
+
+    def _form(self, id: int, text: bytes) -> None:
+        """Record how the bytes of a token are merged, if they are merged to it; shorter tokens come first."""
+        if any(byte not in self.bytes for byte in _single(text)):
+            return
+        ids, last = self._merge(text)
+        if ids != [id]:
+            return
+        self.reachable[id] = True
+        if last is not None:
+            rank, left, right = last
+            self.halves[id] = left, right
+            self.formed[id] = max(rank, self.formed[left], self.formed[right])
+
+    def _merge(self, text: bytes) -> tuple[list[int], tuple[int, int, int] | None]:
+        """Ids that bytes are merged to, and rank, left and right of the last merge."""
+        ids, last = [self.bytes[byte] for byte in _single(text)], None
+        none = (NEVER, -1)
+        ranks = [self._rank.get(pair, none) for pair in zip(ids, ids[1:], strict=False)]
+        while ranks and (lowest := min(ranks))[0] < NEVER:
+            at = ranks.index(lowest)
+            last = lowest[0], ids[at], ids[at + 1]
+            ids[at : at + 2] = [lowest[1]]
+            del ranks[at]
+            if at:
+                ranks[at - 1] = self._rank.get((ids[at - 1], ids[at]), none)
+            if at < len(ranks):
+                ranks[at] = self._rank.get((ids[at], ids[at + 1]), none)
+        return ids, last
+
+    def _ending(self, id: int) -> Iterator[tuple[int, int]]:
+        """Yield the parts at a token's end, the token first, and when each becomes part of the one before."""
+        until = NEVER
+        while id >= 0:
+            yield id, until
+            until, id = int(self.formed[id]), int(self.halves[id, 1])
+
+    def _beginnings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Tokens that each id is at the beginning of, and when it becomes part of more, grouped by the id."""
+        parts, tokens, consumed = [], [], []
+        id, token = (np.flatnonzero(self.reachable),) * 2
+        until = np.full(len(id), NEVER)
+        while len(id):
+            parts.append(id)
+            tokens.append(token)
+            consumed.append(until)
+            id, token, until = self.halves[id, 0], token, self.formed[id]
+            id, token, until = (each[id >= 0] for each in (id, token, until))
+        part = np.concatenate(parts)
+        order = np.argsort(part, kind="stable")
+        begin = np.searchsorted(part[order], np.arange(self.ids + 1))
+        return begin, np.concatenate(tokens)[order], np.concatenate(consumed)[order]
+
+    def _by_left(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """Right parts and ranks of the merges of each left part."""
+        by_left: dict[int, list[tuple[int, int]]] = {}
+        for (left, right), (rank, _) in self._rank.items():
+            by_left.setdefault(left, []).append((right, rank))
+        return {left: (each[:, 0], each[:, 1]) for left, group in by_left.items() if len(each := np.array(group))}
+
+
+def _single(text: bytes) -> Iterator[bytes]:
+    return (text[i : i + 1] for i in range(len(text)))

@@ -1,0 +1,278 @@
+"""How a tokenizer of byte-level byte-pair encoding spells texts: its tokens, their merges and its segments."""
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import regex
+from tokenizers import Tokenizer
+
+from oversmoothing.bytewise.characters import classes
+from oversmoothing.bytewise.merges import Merges
+from oversmoothing.bytewise.segments import DEAD, Segments, Split, decode
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.jobs import UserError
+
+
+class Sorted:
+    """Tokens in the order of their texts.
+
+    Attributes
+    ----------
+    ids : int (n,)
+    lengths : int (n,)
+    letters : uint8 (longest, n)
+        Byte i of each text; 0 behind its end.
+    """
+
+    def __init__(self, texts: Sequence[bytes | None]) -> None:
+        known = sorted((text, id) for id, text in enumerate(texts) if text)
+        self.ids = np.array([id for _, id in known])
+        self.lengths = np.array([len(text) for text, _ in known])
+        longest = int(self.lengths.max())
+        padded = b"".join(text.ljust(longest, b"\0") for text, _ in known)
+        self.letters = np.ascontiguousarray(np.frombuffer(padded, np.uint8).reshape(-1, longest).T)
+
+    def longer(self, at: int, low: int, high: int) -> int:
+        """First of the tokens low .. high, which share `at` bytes, that is longer."""
+        return low + int(np.searchsorted(self.lengths[low:high] > at, True))
+
+    def next(self, at: int, low: int, high: int, byte: int) -> tuple[int, int]:
+        """Range of those of the tokens low .. high, which share `at` bytes, whose next byte is `byte`."""
+        low = self.longer(at, low, high)
+        if at >= len(self.letters):
+            return high, high
+        begin, end = np.searchsorted(self.letters[at, low:high], [byte, byte + 1])
+        return low + int(begin), low + int(end)
+
+    def beginning(self, text: bytes) -> tuple[int, int]:
+        """Range of the tokens that begin with a text."""
+        low, high = 0, len(self.ids)
+        for at, byte in enumerate(text):
+            low, high = self.next(at, low, high, byte)
+        return low, high
+
+
+class Spelling:
+    """The tokens of a tokenizer, how their bytes are merged, and where a text is cut before.
+
+    Parameters
+    ----------
+    texts : list of bytes or None
+        Text of each id; None for an id that stands for none, such as the end of a text.
+    merges : Merges
+    segments : Segments
+    whole : mapping of bytes to int
+        Segments that are one token whatever the merges: added tokens, and those of a vocabulary that is asked first.
+    composed : bool
+        Whether texts are brought to NFC before they are cut.
+    """
+
+    def __init__(
+        self,
+        texts: list[bytes | None],
+        merges: Merges,
+        segments: Segments,
+        whole: Mapping[bytes, int],
+        composed: bool = False,
+    ) -> None:
+        self.texts, self.merges, self.segments, self.whole, self.composed = texts, merges, segments, whole, composed
+        self._allowed: dict[tuple[int, bool, bytes], np.ndarray] = {}
+        self._longer: dict[bytes, list[bytes]] = {}
+        for text in whole:
+            for length in range(len(text)):
+                self._longer.setdefault(text[:length], []).append(text)
+
+    def check(self, text: bytes) -> None:
+        """Raise a `UserError` if bytes are no text, but for the beginning of a character at the end, has others than the tokenizer's, or is not in NFC."""
+        try:
+            characters, _ = decode(text)
+        except UnicodeDecodeError as error:
+            raise UserError(f"a text has the byte {text[error.start]:#04x} at {error.start}, no UTF-8") from None
+        if lacking := sorted(set(text) - {byte[0] for byte in self.merges.bytes}):
+            named = ", ".join(f"0x{value:02x}" for value in lacking)
+            raise UserError(f"a text has bytes that its tokenizer's vocabulary lacks ({named}); leave them out")
+        if self.composed and not unicodedata.is_normalized("NFC", characters):
+            raise UserError("a text is not in NFC, as its tokenizer brings it before it reads; normalise the text")
+
+    def segment_starts(self, text: bytes) -> list[int]:
+        """Offsets of a text's segments, as its tokenizer cuts it; the beginning of a character at the end is left out."""
+        characters, _ = decode(text)
+        offsets = np.cumsum([0, *(len(each.encode()) for each in characters)])
+        return [int(offsets[at]) for at in self.segments.split(characters)]
+
+    def allowed(self, state: int, rest: bytes, begins: bool, segment: bytes) -> np.ndarray:
+        """Whether each id, bool (ids,), can stand in one segment from here on.
+
+        `state` is that of the segments before the character of which `rest` is the beginning, if any; the token, or the
+        character that it continues, begins a segment or does not, and `segment` is the text of the segment so far.
+        Merges are left out.
+        """
+        key = (state, begins, rest)
+        if key not in self._allowed:
+            self._allowed[key] = self._in_one_segment(*key)
+        allowed = self._allowed[key]
+        before = b"" if begins and not rest else segment
+        if before not in self._longer:
+            return allowed
+        allowed = allowed.copy()
+        for text in self._longer[before]:  # what the segment may become, and then is one token
+            token = text[len(before) :]
+            try:
+                after = self.segments.read(state, rest + token, begins)
+            except UnicodeDecodeError:
+                continue
+            if (id := self.id_of.get(token, -1)) >= 0:
+                allowed[id] = after != DEAD and self.segments.can_go_on(after)
+            if not before:
+                allowed[self.whole[text]] = after != DEAD and self.segments.can_end(after)
+        return allowed
+
+    def _in_one_segment(self, state: int, begins: bool, rest: bytes) -> np.ndarray:
+        """As `allowed`, whatever segments are one token."""
+        allowed = np.zeros(len(self.texts), bool)
+        if rest:
+            for id, text in self._continuing:
+                try:
+                    characters, ending = decode(rest + text)
+                except UnicodeDecodeError:
+                    continue
+                allowed[id] = self.segments.within(state, self.segments.classes_of(characters), ending, begins)
+            return allowed
+        spellings, groups, ids = self._kinds
+        able = np.array([self.segments.within(state, symbols, ending, begins) for symbols, ending in spellings])
+        allowed[ids] = able[groups]
+        return allowed
+
+    @cached_property
+    def _kinds(self) -> tuple[list[tuple[tuple[int, ...], bytes]], np.ndarray, np.ndarray]:
+        """Classes of the characters of tokens and the bytes behind them, without repetition; of which each id has one."""
+        kinds: dict[tuple[tuple[int, ...], bytes], int] = {}
+        groups, ids = [], []
+        for id, text in enumerate(self.texts):
+            if not text:
+                continue
+            try:
+                characters, ending = decode(text)
+            except UnicodeDecodeError:
+                continue
+            kind = tuple(self.segments.classes_of(characters)), ending
+            groups.append(kinds.setdefault(kind, len(kinds)))
+            ids.append(id)
+        return list(kinds), np.array(groups), np.array(ids)
+
+    @cached_property
+    def _continuing(self) -> list[tuple[int, bytes]]:
+        """Ids and texts of the tokens that begin inside a character."""
+        return [(id, text) for id, text in enumerate(self.texts) if text and text[0] >> 6 == 2]
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """Whether each id, bool (ids,), can be the first token of a segment, as far as merges say."""
+        first = self.merges.reachable.copy()
+        first[list(self.whole.values())] = True
+        return first
+
+    @cached_property
+    def longest(self) -> int:
+        """Length of the longest token, in bytes."""
+        return max(len(text) for text in self.texts if text)
+
+    @cached_property
+    def sorted(self) -> "Sorted":
+        """The tokens by their texts."""
+        return Sorted(self.texts)
+
+    @cached_property
+    def id_of(self) -> dict[bytes, int]:
+        """Id of each text that merges make."""
+        return {text: id for id, text in enumerate(self.texts) if text and self.merges.reachable[id]}
+
+
+def read_spelling(path: str | Path) -> Spelling:
+    """Spelling of a file ``tokenizer.json``; a `UserError` says why a tokenizer cannot be read byte by byte."""
+    tokenizer = load_tokenizer(path)
+    described = json.loads(tokenizer.to_str())
+    try:
+        return _spelling(tokenizer, described, path)
+    except ValueError as error:
+        raise UserError(f"{path}: {error}; such a tokenizer cannot be read byte by byte here") from error
+
+
+def _spelling(tokenizer: Tokenizer, described: dict[str, Any], path: str | Path) -> Spelling:
+    model, added = described["model"], [each for each in described["added_tokens"] if not each["special"]]
+    _check_model(model)
+    composed = _check_normalizer(described["normalizer"])
+    for token in added:
+        if token["single_word"] or token["lstrip"] or token["rstrip"]:
+            raise ValueError(f"its added token {token['content']!r} takes white space or single words alone")
+    vocabulary = vocabulary_of(tokenizer, path)
+    texts: list[bytes | None] = [None] * (int(vocabulary.ids.max()) + 1)
+    for id, text in zip(vocabulary.ids.tolist(), vocabulary.texts, strict=True):
+        texts[id] = text
+    of_added = {each["content"].encode(): each["id"] for each in added}
+    of_merges = [None if id in of_added.values() else text for id, text in enumerate(texts)]
+    merges = Merges(of_merges, _merges(model))
+    whole = {text: id for id, text in enumerate(of_merges) if text and model["ignore_merges"] and not merges.reachable[id]}
+    whole |= of_added
+    literals = {character for each in added for character in each["content"]}
+    kinds = classes(described["pre_tokenizer"], literals)
+    runs = [each["content"] for each in added]
+    runs += [character * (kinds.count + 1) for character in kinds.characters if kinds.count > 1]
+    segments = Segments(_split(tokenizer, [each["content"] for each in added]), kinds.classes, kinds.characters, runs)
+    return Spelling(texts, merges, segments, whole, composed)
+
+
+def _split(tokenizer: Tokenizer, added: list[str]) -> Split:
+    """Return what cuts a text as a tokenizer does: around its added tokens, and the rest by its pre-tokenizer."""
+    cut = tokenizer.pre_tokenizer
+    starts = partial(_starts, cut.pre_tokenize_str) if cut else (lambda text: [0] if text else [])
+    if not added:
+        return starts
+    around = regex.compile("|".join(regex.escape(text) for text in sorted(added, key=len, reverse=True)))
+
+    def split(text: str) -> list[int]:
+        found, at = [], 0
+        for match in around.finditer(text):
+            found += [at + start for start in starts(text[at : match.start()])] + [match.start()]
+            at = match.end()
+        return found + [at + start for start in starts(text[at:])]
+
+    return split
+
+
+def _starts(pre_tokenize: Any, text: str) -> list[int]:
+    return [start for _, (start, _) in pre_tokenize(text)]
+
+
+def _check_model(model: Mapping[str, Any]) -> None:
+    """Raise a `ValueError` unless a model is byte-pair encoding without chance, prefixes and fallbacks."""
+    if model["type"] != "BPE":
+        raise ValueError(f"it is no byte-pair encoding but {model['type']}")
+    for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
+        if model.get(key):
+            raise ValueError(f"its {key} is {model[key]!r}")
+
+
+def _check_normalizer(normalizer: Mapping[str, Any] | None) -> bool:
+    """Return whether texts are brought to NFC; a `ValueError` names any other change of a text."""
+    if normalizer is None:
+        return False
+    parts = normalizer["normalizers"] if normalizer["type"] == "Sequence" else [normalizer]
+    if odd := [part["type"] for part in parts if part["type"] != "NFC"]:
+        raise ValueError(f"it changes texts before it reads them ({odd[0]})")
+    return bool(parts)
+
+
+def _merges(model: Mapping[str, Any]) -> list[tuple[int, int, int]]:
+    """Ids (left, right, merged) of a model's merges, by rank."""
+    ids, merges = model["vocab"], []
+    for merge in model["merges"]:
+        left, right = merge.split(" ") if isinstance(merge, str) else merge
+        merges.append((ids[left], ids[right], ids[left + right]))
+    return merges
+
