@@ -87,7 +87,7 @@ def covers(spelling: Spelling, text: bytes, start: int) -> Covers:
     places, paths = [], [_Path(_Segment(0, {0: 0}), START, False, b"")]
     checked = len(text) - len(decode(text)[1])
     for at in range(len(text)):
-        if at >= start or (at >= first and np.diff(spelling.sorted.beginning(text[at:start])) > 0):
+        if at >= start or (at >= first and np.diff(spelling.by_text.beginning(text[at:start])) > 0):
             places += reader.places(at, paths)
         paths = reader.advance(at, paths)
         if at + 1 == checked:

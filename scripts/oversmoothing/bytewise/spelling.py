@@ -104,7 +104,7 @@ class Spelling:
             raise UserError("a text is not in NFC, as its tokenizer brings it before it reads; normalise the text")
 
     def segment_starts(self, text: bytes) -> list[int]:
-        """Offsets of a text's segments, as its tokenizer cuts it; the beginning of a character at the end is left out."""
+        """Offsets of the segments of a text, as its tokenizer cuts it, without part of a character at the end."""
         characters, _ = decode(text)
         offsets = np.cumsum([0, *(len(each.encode()) for each in characters)])
         return [int(offsets[at]) for at in self.segments.split(characters)]
@@ -187,7 +187,7 @@ class Spelling:
         return max(len(text) for text in self.texts if text)
 
     @cached_property
-    def sorted(self) -> "Sorted":
+    def by_text(self) -> "Sorted":
         """The tokens by their texts."""
         return Sorted(self.texts)
 
