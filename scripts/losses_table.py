@@ -5,7 +5,7 @@ from pathlib import Path
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import summarise
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.losses import losses_page, losses_table, predictions, token_losses
+from oversmoothing.tables.losses import byte_losses, losses_page, losses_table, predictions, token_losses
 from oversmoothing.tables.published import read_published
 from oversmoothing.training.history import lowest_loss
 
@@ -23,6 +23,8 @@ def main(job: Job) -> None:
         predicted, of_model = predictions(path), values[Path(path).stem]
         if unit == "token":
             of_model |= token_losses(predicted.losses, job.input.windows, resamples, seed)
+        elif settings.get("on_windows"):
+            of_model |= byte_losses(predicted.losses, resamples, seed)
         of_model["accuracy"] = summarise(predicted.right, resamples, seed)
     table = losses_table(values, settings["models"], read_published(job.input.published), unit)
     write_record(job.output, table, losses_page(table, TITLE, unit))

@@ -27,7 +27,9 @@ def main(job: Job) -> None:
         ]
     published = read_published(job.input.published)
     table = score_table(pd.DataFrame(summaries), settings["models"], settings["truths"], published)
-    write_record(job.output, table, score_page(table, settings["title"], settings["across"]))
+    write_record(
+        job.output, table, score_page(table, settings["title"], settings["across"], settings.get("byte_views", ()))
+    )
 
 
 if __name__ == "__main__":

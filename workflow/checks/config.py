@@ -26,6 +26,7 @@ from schemas.config import read_schema
 
 # JSON Schema accepts 4.0 as an integer, but a model cannot have a rank of 4.0.
 OF_HUB = ("revision", "batch", "precision", "bos")  # keys of a model from the hub
+OF_BYTE_VIEW = ("context", "temperature")  # and of one whose distributions of bytes are measured
 Validator = extend(
     Draft202012Validator,
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
@@ -107,7 +108,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
     """Check the combinations of keys in the entries of lists."""
     for i, entry in enumerate(config["family"]):
         keys = set(entry)
-        from_hub = {"name", "hub"} <= keys <= {"name", "hub", "capped", *OF_HUB}
+        from_hub = {"name", "hub"} <= keys <= {"name", "hub", "layout", "capped", *OF_HUB, *OF_BYTE_VIEW}
         published = keys - {"published_as"} in ({"rank"}, {"name", "path"})
         if "output" in entry and not over_bytes(config):
             yield f"family.{i}: heads that are not linear (`output`) are for tokens: bytes; remove the entry"
@@ -115,8 +116,12 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             pairs = [*dict.fromkeys(tuple(arm.keys) for arm in OF_FAMILY), ("name", "path"), ("name", "hub")]
             either = ", or ".join(" and ".join(f"`{key}`" for key in pair) for pair in pairs)
             yield f"family.{i}: {dict(entry)} must have either {either}"
-        if from_hub and over_bytes(config):
-            yield f"family.{i}: {entry['name']}: `hub` goes with `tokens`: {{tokenizer: {entry['hub']}}}"
+        if from_hub and over_bytes(config) and "layout" not in keys:
+            yield (
+                f"family.{i}: {entry['name']}: `hub` goes with `tokens`: {{tokenizer: {entry['hub']}}}; over bytes write "
+                "`layout: tokens`, for its distributions of bytes"
+            )
+        yield from _byte_view(f"family.{i}", entry, over_bytes(config))
         if "vocabulary" in entry and not over_bytes(config):
             yield f"family.{i}: unused classes (`vocabulary`) are for tokens: bytes; remove the entry"
     shared, alone = ({key for arm in OF_FAMILY if arm.alone == own for key in arm.keys} for own in (False, True))
@@ -124,7 +129,7 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
     if sum("vocabulary" in entry for entry in config["family"]) > 1:
         yield "family: at most one member may have a `vocabulary` of its own"
-    of_hub = [entry["name"] for entry in config["family"] if "hub" in entry]
+    of_hub = [entry["name"] for entry in config["family"] if "hub" in entry and not over_bytes(config)]
     if config["svd_of"] not in (None, *of_hub):
         yield (
             f"svd_of: {config['svd_of']} is no member of the family from the hub; there are "
@@ -140,15 +145,16 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
         if not over_bytes(config) and {"layout", "byte_offset"} & set(entry):
             yield f"truths.{i}: {entry['name']}: `layout` and `byte_offset` are for tokens: bytes; leave them out"
         elif over_bytes(config) and ("layout" in entry) != ("hub" in entry):
-            yield f"truths.{i}: {entry['name']}: `layout` (evabyte or causal_lm) goes with `hub`"
+            yield f"truths.{i}: {entry['name']}: `layout` (evabyte, causal_lm or tokens) goes with `hub`"
+        yield from _byte_view(f"truths.{i}", entry, over_bytes(config))
         for key in (*OF_HUB, "byte_offset"):
             if key in entry and "hub" not in entry:
                 yield f"truths.{i}: {entry['name']}: `{key}` goes with `hub`"
-            elif key == "byte_offset" and key in entry and entry.get("layout") == "evabyte":
-                yield f"truths.{i}: {entry['name']}: `{key}` goes with `layout: causal_lm`; EvaByte's is known"
+            elif key == "byte_offset" and key in entry and entry.get("layout") != "causal_lm":
+                yield f"truths.{i}: {entry['name']}: `{key}` goes with `layout: causal_lm`; the others' is known"
         given = over_bytes(config) and "bos" in entry and "hub" in entry
         if given and (type(entry["bos"]) is bool) != (entry.get("layout") == "evabyte"):
-            yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for causal_lm"
+            yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for other layouts"
     for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
         for i, entry in enumerate(entries):
             try:
@@ -183,6 +189,20 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"decodings: {name} is listed twice; scores and samples go by that name"
     if "pure" not in names:
         yield "decodings: `{name: pure}` is missing; Tables 4.1 and 4.2 are made of it"
+
+
+def _byte_view(where: str, entry: Mapping[str, Any], bytes_are_read: bool) -> Iterator[str]:
+    """Check the keys of an entry that go with byte views alone, or not with them."""
+    view = bytes_are_read and entry.get("layout") == "tokens"
+    for key in OF_BYTE_VIEW:
+        if key in entry and not view:
+            yield f"{where}: {entry['name']}: `{key}` goes with `layout: tokens` in a study of `tokens: bytes`"
+    if "layout" in entry and not bytes_are_read and where.startswith("family"):
+        yield f"{where}: {entry['name']}: `layout` is for tokens: bytes; leave it out"
+    if view and "batch" in entry:
+        yield f"{where}: {entry['name']}: `batch`: with `layout: tokens` a model reads one window at a time; remove it"
+    if view and "capped" in entry:
+        yield f"{where}: {entry['name']}: `capped`: of a byte view nothing is measured that a cap decides; remove it"
 
 
 def _shapes(config: Mapping[str, Any]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Assets that `snakemake assets` fetches: models of the hub, their tokenizers, and what studies read of it."""
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,6 +49,15 @@ def files_in_folder(source: Mapping[str, str]) -> list[str]:
     if "folder" not in source or not folder.is_dir():
         return []
     return sorted(str(path) for path in folder.iterdir() if path.suffix in (".json", ".safetensors", ".txt", ".model"))
+
+
+def weight_bytes(manifest: str | Path) -> int | None:
+    """Bytes of the weights that a manifest lists; None until it exists, or if it is damaged, which the job says."""
+    try:
+        files = json.loads(Path(manifest).read_text(encoding="utf-8"))["files"]
+        return sum(facts["size"] for path, facts in files.items() if path.endswith(".safetensors"))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
 
 
 def step(revision: str) -> int | None:

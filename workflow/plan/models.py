@@ -13,6 +13,8 @@ from plan.settings import ConfigError, settings
 from plan.tokens import over_bytes, vocabulary
 
 FIRST_TRUTH_SEED = 11  # of a truth that names none; it reads its batches in another order than the family does
+BYTE_VIEW = "byte_view"  # layout of a model over tokens whose distributions of the next byte are measured
+CONTEXT = {"truths": 1000, "family": 0}  # bytes before a window that a byte view also reads, unless its entry says so
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Model:
     path: str | None = None  # the user's checkpoint
     source: str | None = None  # the model from whose head its own was made
     published_as: str | None = None  # the thesis's name of it
-    hub: dict[str, Any] | None = None  # ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``
+    # ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``; of a byte view ``context``, ``temperature``
+    hub: dict[str, Any] | None = None
     member: str | None = None  # of a trial, the arm whose learning rate it decides
 
     @property
@@ -52,9 +55,14 @@ class Model:
         return self.settings["model"] if self.settings else None
 
     @property
+    def byte_view(self) -> bool:
+        """Whether it is a model over tokens in a study over bytes, of which only distributions of bytes are known."""
+        return (self.hub or {}).get("layout") == BYTE_VIEW
+
+    @property
     def linear(self) -> bool:
         """Whether its head is a matrix, which what reads a head as one takes."""
-        return (self.shape or {}).get("output", LINEAR) == LINEAR
+        return not self.byte_view and (self.shape or {}).get("output", LINEAR) == LINEAR
 
 
 def of_arm(arm: Arm, entry: Mapping[str, Any], seed: int | None, source: str | None = None, **facts: Any) -> Model:
@@ -75,8 +83,9 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
         if "path" in member:
             models.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
         if "hub" in member:
-            said = {"capped": member.get("capped", False)}  # checked where the model is loaded
-            models.append(Model(member["name"], "family", hub=_hub_settings(config, member) | said))
+            hub = _hub_settings(config, member, CONTEXT["family"])
+            said = {} if hub["layout"] == BYTE_VIEW else {"capped": member.get("capped", False)}  # checked when loaded
+            models.append(Model(member["name"], "family", hub=hub | said))
             models += _truncated(config, models[-1]) if member["name"] == config["svd_of"] else []
     models += [_truth(config, entry) for entry in config["truths"]]
     names = [model.name for model in models]
@@ -143,7 +152,8 @@ def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of the models that claims compare: ``model``, ``kind``, ``rank``, ``role``, ``training``.
 
     ``role`` is the thesis's rank that the model stands for (`published_as`; its own rank for a head made from another),
-    None if that is not a number; ``training`` the model whose training it is from.
+    None if that is not a number; ``training`` the model whose training it is from. Claims speak of heads, so that byte
+    views are among the truths alone.
     """
     tested = {"truth", *(arm.kind for arm in studies.arms(config) if arm.tested)}
     return [
@@ -155,7 +165,7 @@ def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
             "training": model.source or model.name,
         }
         for model in (by_name(config) | studies.models(config)).values()
-        if model.kind in tested
+        if model.kind in tested and not (model.byte_view and model.kind == "family")
     ]
 
 
@@ -237,7 +247,7 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
         (config["training"] | training)["processes"],
         path=entry.get("path"),
         published_as=_published(entry),
-        hub=_hub_settings(config, entry) if "hub" in entry else None,
+        hub=_hub_settings(config, entry, CONTEXT["truths"]) if "hub" in entry else None,
     )
 
 
@@ -264,13 +274,20 @@ def _training_settings(
     )
 
 
-def _hub_settings(config: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+def _hub_settings(config: Mapping[str, Any], entry: Mapping[str, Any], context: int) -> dict[str, Any]:
     how = {key: entry[key] for key in ("batch", "precision") if key in entry}
     layout = entry["layout"] if over_bytes(config) else "tokens"
+    if over_bytes(config) and layout == "tokens":
+        layout = BYTE_VIEW
     alphabet = {
         "evabyte": {"bos": entry.get("bos", True)},
         "causal_lm": {"byte_offset": entry.get("byte_offset", 0), "bos": entry.get("bos")},
         "tokens": {"bos": entry.get("bos", "auto")},
+        BYTE_VIEW: {
+            "bos": entry.get("bos", "auto"),
+            "context": entry.get("context", context),
+            "temperature": entry.get("temperature", 1.0),
+        },
     }[layout]
     return settings(asset=asset_name(entry["hub"], entry.get("revision", "main")), layout=layout, **alphabet, **how)
 
@@ -282,6 +299,19 @@ def capped(config: Mapping[str, Any]) -> list[str]:
     """
     known = by_name(config)
     return [name for name, model in known.items() if (known[model.source or name].hub or {}).get("capped")]
+
+
+def byte_view_settings(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
+    """Settings on which the distributions of a byte view depend."""
+    return settings(**{key: config["inference"][key] for key in ("precision", "threads")} | (model.hub or {}))
+
+
+def byte_views(config: Mapping[str, Any], *kinds: str) -> list[str]:
+    """Names of the byte views of some kinds ("truth", "family").
+
+    They have distributions of bytes and no more: what needs a head, hidden states or samples leaves them out.
+    """
+    return [model.name for model in by_name(config).values() if model.byte_view and model.kind in kinds]
 
 
 def _published(entry: Mapping[str, Any]) -> str | None:

@@ -11,6 +11,7 @@ from oversmoothing.models.gpt_shape import (
     flops_per_byte_without_attention,
     training_bytes,
 )
+from plan.assets import weight_bytes
 from plan.models import Model, by_name
 from plan.tokens import over_bytes
 
@@ -90,6 +91,17 @@ def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -
 def hub_truth_memory(config: Mapping[str, Any]) -> int:
     """Memory in MB for a truth from the hub: EvaByte's 6.5 billion weights, in float32 on a CPU."""
     return 20_000 if gpus(config) else 32_000
+
+
+def byte_view_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -> int:
+    """Estimated memory of a byte view in MB: float32 weights, 2 MB a scored byte, and 2 GB for PyTorch.
+
+    Weights on the hub mostly take two bytes each. Until they are listed, 16 GB are requested.
+    """
+    stored = weight_bytes(f"{config['assets'].rstrip('/')}/{(model.hub or {})['asset']}.json")
+    if stored is None:
+        return scaled(16_000, attempt)
+    return scaled(2000 + 3 * stored // 10**6 + 2 * config["windows"]["scored"], attempt)
 
 
 def truncation_memory(config: Mapping[str, Any]) -> int:

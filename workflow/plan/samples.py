@@ -10,9 +10,9 @@ from plan.settings import settings
 
 
 def judged_decodings(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Decodings whose samples are judged, by model: of truncated heads only `pure` (Table H.1), of arms none."""
+    """Return the decodings whose samples are judged, by model: of truncated heads only `pure` (Table H.1), of arms and byte views none."""
     decodings = [decoding_name(entry) for entry in (*config["decodings"], *config["samples"]["decodings"])]
-    judged = [model for model in by_name(config).values() if model.kind not in ALONE]
+    judged = [model for model in by_name(config).values() if model.kind not in ALONE and not model.byte_view]
     return {model.name: ["pure"] if model.kind == "svd" else decodings for model in judged}
 
 

@@ -83,13 +83,15 @@ PREDICTORS = [model for model in MODELS.values() if model.kind in ("family", "tr
 OWN = [model.name for model in MODELS.values() if model.kind != "svd" and not model.hub]
 TRAINED = [model for model in PREDICTORS if model.settings]
 SNAPSHOTS = []  # models that a study measures along their training
-FROM_HUB = [model.name for model in MODELS.values() if model.hub]
+BYTE_VIEWS = plan.models.byte_views(config, "truth", "family")
+FROM_HUB = [model.name for model in MODELS.values() if model.hub and not model.byte_view]
 TRUNCATED = names(MODELS, "svd")
 TRUNCATED_FROM_HUB = [name for name in TRUNCATED if MODELS[name].source in FROM_HUB]
 CAPPED = plan.models.capped(config)
 WITH_HEAD = [name for name in (OWN if OVER_BYTES else [*OWN, *FROM_HUB]) if MODELS[name].linear and name not in CAPPED]
 FAMILY = names(MODELS, "family")
-LINEAR = [name for name in FAMILY if name not in CAPPED]
+KNOWN_INSIDE = [name for name in FAMILY if name not in BYTE_VIEWS]  # which have heads, hidden states and samples
+LINEAR = [name for name in KNOWN_INSIDE if name not in CAPPED]
 TRUTHS = names(MODELS, "truth")
 TBAT = config["metrics"]["tbat"]
 DECODED = [decoding_name(entry) for entry in config["decodings"]]
@@ -124,13 +126,13 @@ def one_of(names):
 
 
 def scores(metrics, models):
-    """Files of the scores of models; capped ones have no TBAT."""
+    """Files of the scores of models; capped ones and byte views have no TBAT."""
     path = f"{RESULTS}/scores/{{metric}}/{{model}}.parquet"
     return [
         path.format(metric=metric, model=model)
         for metric in metrics
         for model in models
-        if metric != "tbat" or model not in CAPPED
+        if metric != "tbat" or model not in (*CAPPED, *BYTE_VIEWS)
     ]
 
 
@@ -188,6 +190,22 @@ def figure(name, category, label, caption=None, **wildcards):
     return {"png": f"{path}.png", "pdf": f"{path}.pdf", "svg": shown}
 
 
+def compared_inside(kind):
+    """Rows of a table of the models of a kind that have heads, hidden states and samples: all but byte views."""
+    return [row for row in plan.thesis.compared(config, kind) if row["model"] not in BYTE_VIEWS]
+
+
+def truths_of(model):
+    """Truths that a model is held against: a truth against all others."""
+    return [truth for truth in TRUTHS if truth != model]
+
+
+def without_heads(metrics):
+    """Setting of a table: byte views of the family, if one of the metrics needs heads."""
+    views = plan.models.byte_views(config, "family") if {"tbat"} & {*metrics} else []
+    return {"byte_views": views} if views else {}
+
+
 def beside_thesis(title, metrics, across="metric", kind="family", **more):
     """Settings of a table of scores: one row per model of a kind, and its columns metrics or decodings."""
     return settings(
@@ -196,6 +214,7 @@ def beside_thesis(title, metrics, across="metric", kind="family", **more):
         across=across,
         decodings=["pure"] if across == "metric" else DECODED,
         models=plan.thesis.compared(config, kind, metrics),
+        **without_heads(metrics),
         **{"truths": plan.thesis.compared(config, "truth", metrics)} | more,
     )
 

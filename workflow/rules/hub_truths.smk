@@ -1,6 +1,6 @@
-"""Logits and samples of models from the hub, as for the models trained here.
+"""Logits and samples of models from the hub, as for the models trained here; of byte views their logits alone.
 
-Needs: windows.parquet and the manifests of `snakemake assets`.
+Needs: windows.parquet and the manifests of `snakemake assets`; for byte views the text before the windows.
 Makes: logits/{model}.parquet, with the mass on ids that are not bytes, and hidden/{model}.parquet;
 samples/{model}/{decoding}.parquet.
 """
@@ -27,6 +27,28 @@ rule hub_logits:
         by_name=fingerprints(ADAPTERS),
     script:
         step("logits.py")
+
+
+rule byte_logits:
+    input:
+        windows=WINDOWS,
+        evaluation=ancient(CORPUS["evaluation"]),
+        manifest=MANIFEST,
+        asset=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
+    output:
+        logits=LOGITS,
+    wildcard_constraints:
+        model=one_of(BYTE_VIEWS),
+    threads: config["inference"]["threads"]
+    resources:
+        **ON_GPU,
+        **per_attempt(runtime=240),
+        mem_mb=lambda wildcards, attempt: plan.resources.byte_view_memory(config, MODELS[wildcards.model], attempt),
+    params:
+        settings=lambda wildcards: plan.models.byte_view_settings(config, MODELS[wildcards.model]),
+        device=DEVICE,
+    script:
+        step("byte_logits.py")
 
 
 rule hub_sample:

@@ -17,6 +17,7 @@ rule losses_table:
         settings=settings(
             **config["statistics"],
             unit=UNIT,
+            **({"on_windows": True} if BYTE_VIEWS else {}),  # which have no loss of a training
             models=plan.thesis.compared(config, "family") + plan.thesis.compared(config, "truth"),
         ),
     script:

@@ -65,21 +65,28 @@ use rule sample as sample_svd with:
         device=DEVICE,
 
 
-rule samples_table:
-    input:
-        windows=WINDOWS,
-        samples=[
-            f"{RESULTS}/samples/{model}/{decoding}.parquet"
-            for model, decodings in JUDGED.items()
-            for decoding in decodings
-        ],
-    output:
-        **table("samples", "5 Samples", "Tables 5.1, 5.2, G.1 to G.9: samples", latex=False),
-    params:
-        settings=settings(
-            title="Samples by rank of what enters the LM head, and by decoding (Tables 5.1, 5.2 and G.1 to G.9)",
-            show=config["samples"]["show"],
-            models=[row for model in MODELS.values() for row in model_rows({model.name: model}, model.kind)],
-        ),
-    script:
-        step("samples_table.py")
+if JUDGED:
+
+    rule samples_table:
+        input:
+            windows=WINDOWS,
+            samples=[
+                f"{RESULTS}/samples/{model}/{decoding}.parquet"
+                for model, decodings in JUDGED.items()
+                for decoding in decodings
+            ],
+        output:
+            **table("samples", "5 Samples", "Tables 5.1, 5.2, G.1 to G.9: samples", latex=False),
+        params:
+            settings=settings(
+                title="Samples by rank of what enters the LM head, and by decoding (Tables 5.1, 5.2 and G.1 to G.9)",
+                show=config["samples"]["show"],
+                models=[
+                    row
+                    for model in MODELS.values()
+                    if not model.byte_view
+                    for row in model_rows({model.name: model}, model.kind)
+                ],
+            ),
+        script:
+            step("samples_table.py")

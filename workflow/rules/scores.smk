@@ -12,7 +12,7 @@ SCORING = plan.resources.scoring(config)
 rule score:
     input:
         model=LOGITS,
-        truths=expand(LOGITS, model=TRUTHS),
+        truths=lambda wildcards: expand(LOGITS, model=truths_of(wildcards.model)),
     output:
         **{metric: f"{RESULTS}/scores/{metric}/{{model}}.parquet" for metric in OF_DISTRIBUTIONS},
     resources:
@@ -22,7 +22,9 @@ rule score:
     params:
         device=lambda wildcards, output: SCORING["device"],
         by_name=decoding_code(config["decodings"], *SCORING["code"]),
-        settings=settings(tau=config["metrics"]["tau"], decodings=config["decodings"], truths=TRUTHS),
+        settings=lambda wildcards: settings(
+            tau=config["metrics"]["tau"], decodings=config["decodings"], truths=truths_of(wildcards.model)
+        ),
     script:
         step("score.py")
 

@@ -3,7 +3,7 @@
 Needs: scores, and the thesis's tables under resources/published/.
 Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), tables/rank_order, figures/oversmoothing.{png,svg,pdf},
 tables/decodings (E.1 to E.6), tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
-tables/tbat_approximation.
+tables/tbat_approximation; with several truths tables/truths, each truth held against the others.
 """
 
 OVERSMOOTHING = [name for name in METRICS if METRICS[name].table == "oversmoothing"]
@@ -96,6 +96,18 @@ use rule oversmoothing_table as entropy_difference_table with:
         **table("entropy_difference", "6 Decoding", "Table F.1: entropy differences"),
     params:
         settings=beside_thesis("Entropy of the truth less that of the model (Table F.1).", ENTROPY),
+
+
+if len(TRUTHS) > 1:
+
+    use rule oversmoothing_table as truths_table with:
+        input:
+            scores=scores(AGAINST_TRUTHS, TRUTHS),
+            published=[],
+        output:
+            **table("truths", "4 Oversmoothing", "Beyond the thesis: each truth against the others"),
+        params:
+            settings=beside_thesis("Each truth held against the others.", AGAINST_TRUTHS, kind="truth"),
 
 
 if TRUNCATED:

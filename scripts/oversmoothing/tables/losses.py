@@ -1,5 +1,6 @@
 """How well the models predict: validation loss and argmax accuracy (thesis Table 3.1)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +21,12 @@ METRICS = {
     "validation_loss": ("Validation loss", "nats per {unit}", "lower"),
     "loss": ("Loss", "nats per {unit}", "lower"),
     "loss_per_byte": ("Loss per byte", "nats per byte", "lower"),
+    "bits_per_byte": ("Bits per byte", "bits per byte", "lower"),
     "accuracy": ("Accuracy", "share of {unit}s", "higher"),
 }
 
 LOSS = "Loss: on the evaluation windows, per token ± standard deviation and per byte of their text"
+LOSS_OF_BYTES = "Loss: on the evaluation windows, in nats ± standard deviation and in bits per byte"
 
 
 def token_losses(losses: WindowSums, windows: str | Path, resamples: int, seed: int) -> dict[str, Summary]:
@@ -40,6 +43,13 @@ def token_losses(losses: WindowSums, windows: str | Path, resamples: int, seed: 
         "loss": summarise(losses, resamples, seed),
         "loss_per_byte": replace(summarise(per_byte, resamples, seed), sd=float("nan")),
     }
+
+
+def byte_losses(losses: WindowSums, resamples: int, seed: int) -> dict[str, Summary]:
+    """Summarise the losses of a model over bytes on the scored text, in nats and in bits per byte."""
+    nats = summarise(losses, resamples, seed)
+    scaled = {name: getattr(nats, name) / math.log(2) for name in ("mean", "sd", "low", "high")}
+    return {"loss": nats, "bits_per_byte": replace(nats, **scaled)}
 
 
 class Predictions(NamedTuple):
@@ -111,7 +121,7 @@ def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
     legend = [
         f"{lowest if trained else ''}Accuracy: how often the most probable {unit} is the right one, over {count} "
         f"evaluation {unit}s ± standard deviation",
-        *([LOSS] if (table.measure == "loss").any() else []),
+        *([LOSS if unit == "token" else LOSS_OF_BYTES] if (table.measure == "loss").any() else []),
         directions(table.better),
         *caveats(table),
     ]

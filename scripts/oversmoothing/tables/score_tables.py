@@ -24,6 +24,7 @@ from oversmoothing.tables.record import facts, record
 
 NARROW = 1e-4  # brackets up to this width are points
 TERMINAL = 80  # columns
+NO_HEAD = "No TBAT of {}, which reads tokens: a distribution of bytes is no softmax of few dimensions"
 BOTH = {"mean": "both of its truths"}  # in Table 6.1
 
 
@@ -74,10 +75,11 @@ def score_table(
     )
 
 
-def score_page(table: pd.DataFrame, title: str, across: str = "metric") -> Page:
+def score_page(table: pd.DataFrame, title: str, across: str = "metric", byte_views: Sequence[str] = ()) -> Page:
     """Page with a section per truth and a row per model; the columns are the metrics or decodings (`across`).
 
-    With decodings as columns and several metrics, each metric has a row of its own.
+    With decodings as columns and several metrics, each metric has a row of its own. Of `byte_views`, names of models
+    over tokens, it says why they have no TBAT.
     """
     sections = []
     for truth, part in table.groupby("truth", sort=False, dropna=False):
@@ -90,6 +92,7 @@ def score_page(table: pd.DataFrame, title: str, across: str = "metric") -> Page:
     legend = [
         f"Mean ± standard deviation over {int(table.n.max()):,} positions{''.join(_exceptions(table))}",
         f"{directions(table.better)}; bold: the best of ours",
+        *([NO_HEAD.format(", ".join(f"`{name}`" for name in byte_views))] if byte_views else []),
         *caveats(table),
     ]
     return Page(title, sections, legend, IN_BRACKETS)

@@ -4,30 +4,30 @@ Needs: the logits of the family and of the truths.
 Makes: scores/acceptance/{model}.parquet; tables/acceptance.{csv,md,html,tex}.
 """
 
+if KNOWN_INSIDE:
 
-rule acceptance:
-    input:
-        model=LOGITS,
-        truths=expand(LOGITS, model=TRUTHS),
-    output:
-        f"{RESULTS}/scores/acceptance/{{model}}.parquet",
-    wildcard_constraints:
-        model=one_of(FAMILY),
-    resources:
-        **per_attempt(mem_mb=2000, runtime=60),
-    params:
-        settings=settings(decodings=config["decodings"], truths=TRUTHS),
-        by_name=decoding_code(config["decodings"]),
-    script:
-        "measure.py"
+    rule acceptance:
+        input:
+            model=LOGITS,
+            truths=expand(LOGITS, model=TRUTHS),
+        output:
+            f"{RESULTS}/scores/acceptance/{{model}}.parquet",
+        wildcard_constraints:
+            model=one_of(KNOWN_INSIDE),
+        resources:
+            **per_attempt(mem_mb=2000, runtime=60),
+        params:
+            settings=settings(decodings=config["decodings"], truths=TRUTHS),
+            by_name=decoding_code(config["decodings"]),
+        script:
+            "measure.py"
 
-
-rule acceptance_table:
-    input:
-        scores=scores(["acceptance"], FAMILY),
-    output:
-        **table("acceptance", "6 Decoding", "Beyond the thesis: drafts that the truth accepts", caption="table.rst"),
-    params:
-        settings=settings(**config["statistics"], decodings=DECODED, models=plan.thesis.compared(config, "family")),
-    script:
-        "show.py"
+    rule acceptance_table:
+        input:
+            scores=scores(["acceptance"], KNOWN_INSIDE),
+        output:
+            **table("acceptance", "6 Decoding", "Beyond the thesis: drafts that the truth accepts", caption="table.rst"),
+        params:
+            settings=settings(**config["statistics"], decodings=DECODED, models=compared_inside("family")),
+        script:
+            "show.py"

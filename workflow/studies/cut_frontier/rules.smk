@@ -17,7 +17,7 @@ CUT = {
             "logits": LOGITS.format(model=facts["model"]),
             "truths": {truth: LOGITS.format(model=truth) for truth in TRUTHS},
         }
-        for facts in plan.thesis.compared(config, "family")
+        for facts in compared_inside("family")
     ]
 }
 DRAWN = [  # a figure each
@@ -36,7 +36,7 @@ FRONTIER_FIGURES = [
 ]
 
 
-if FRONTIER["methods"]:
+if FRONTIER["methods"] and CUT:
 
     rule frontier:
         input:

@@ -4,23 +4,23 @@ Needs: the logits of the family and of the first truth, the family's heads, and 
 Makes: metric_cost.parquet; tables/metric_cost.{csv,md,html,tex}; figures/metric_cost.{png,svg,pdf}.
 """
 
-if OVER_BYTES:
+if OVER_BYTES and KNOWN_INSIDE:
     TESTED.append(f"{RESULTS}/tables/metric_cost.csv")
     PRINTED.append("i_1")
 
     # All cores, though one is used, so that nothing runs beside the timing; on a cluster the job has a core of its own.
     rule costs:
         input:
-            logits=expand(LOGITS, model=FAMILY),
+            logits=expand(LOGITS, model=KNOWN_INSIDE),
             truth=f"{RESULTS}/logits/{TRUTHS[0]}.parquet",
-            weights=expand(WEIGHTS, model=FAMILY),
+            weights=expand(WEIGHTS, model=KNOWN_INSIDE),
         output:
             f"{RESULTS}/metric_cost.parquet",
         threads: workflow.resource_settings.cores or 1
         resources:
             **per_attempt(mem_mb=2000, runtime=600),
         params:
-            settings=settings(**config["costs"], tau=config["metrics"]["tau"], delta=TBAT["delta"], models=FAMILY),
+            settings=settings(**config["costs"], tau=config["metrics"]["tau"], delta=TBAT["delta"], models=KNOWN_INSIDE),
         script:
             "measure.py"
 
@@ -32,6 +32,6 @@ if OVER_BYTES:
             **table("metric_cost", "4 Oversmoothing", "Table I.1: cost of the metrics", caption="table.rst"),
             **figure("metric_cost", "4 Oversmoothing", "Table I.1: cost of the metrics, drawn", caption="figure.rst"),
         params:
-            settings=settings(models=plan.thesis.compared(config, "family")),
+            settings=settings(models=compared_inside("family")),
         script:
             "table.py"

@@ -70,6 +70,15 @@ use rule hub_logits as showcase_hub_logits with:
         by_name=fingerprints(ADAPTERS),
 
 
+use rule byte_logits as showcase_byte_logits with:
+    input:
+        windows=f"{SHOWCASE}/windows.parquet",
+        evaluation=[],
+        asset=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
+    output:
+        logits=SHOWN_LOGITS,
+
+
 use rule svd_logits as showcase_svd_logits with:
     input:
         hidden=lambda wildcards: f"{SHOWCASE}/hidden/{MODELS[wildcards.model].source}.parquet",

@@ -1,13 +1,11 @@
 """Other people's models, revision by revision, and mistakes in the section `others`."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from oversmoothing.hub.names import as_folder, asset_name, file_name
-from plan.assets import step
+from plan.assets import step, weight_bytes
 from plan.resources import scaled
 from plan.settings import settings
 from plan.studies import Study
@@ -35,13 +33,9 @@ def memory(revision: Revision, manifest: str, attempt: int = 1) -> int:
 
     Weights on the hub mostly take two bytes each. Until the manifest exists, 16 GB are requested.
     """
-    if not Path(manifest).is_file():
+    stored = weight_bytes(manifest)
+    if stored is None:
         return scaled(16_000, attempt)
-    try:
-        files = json.loads(Path(manifest).read_text(encoding="utf-8"))["files"]
-        stored = sum(facts["size"] for path, facts in files.items() if path.endswith(".safetensors"))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return scaled(16_000, attempt)  # the job names the damaged manifest
     logits = 8 * 60_000 * revision.settings["batch"] * revision.settings["context"]
     return scaled(3000 + (3 * stored + logits) // 10**6, attempt)
 

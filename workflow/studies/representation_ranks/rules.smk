@@ -5,39 +5,39 @@ Makes: ranks/{model}.parquet and their singular values spectra/{model}.parquet; 
 (Table 7.3).
 """
 
-TESTED.extend(expand(f"{RESULTS}/ranks/{{model}}.parquet", model=FAMILY))
-PRINTED.append("7_3")
+if KNOWN_INSIDE:
 
+    TESTED.extend(expand(f"{RESULTS}/ranks/{{model}}.parquet", model=KNOWN_INSIDE))
+    PRINTED.append("7_3")
 
-rule ranks:
-    input:
-        logits=LOGITS,
-        hidden=HIDDEN,
-        weights=head_of,
-    output:
-        ranks=f"{RESULTS}/ranks/{{model}}.parquet",
-        spectra=f"{RESULTS}/spectra/{{model}}.parquet",
-    wildcard_constraints:
-        model=one_of(FAMILY),
-    resources:
-        **per_attempt(mem_mb=2000, runtime=30),
-    params:
-        settings=settings(**config["ranks"]),
-    script:
-        "measure.py"
+    rule ranks:
+        input:
+            logits=LOGITS,
+            hidden=HIDDEN,
+            weights=head_of,
+        output:
+            ranks=f"{RESULTS}/ranks/{{model}}.parquet",
+            spectra=f"{RESULTS}/spectra/{{model}}.parquet",
+        wildcard_constraints:
+            model=one_of(KNOWN_INSIDE),
+        resources:
+            **per_attempt(mem_mb=2000, runtime=30),
+        params:
+            settings=settings(**config["ranks"]),
+        script:
+            "measure.py"
 
-
-rule effective_rank_table:
-    input:
-        ranks=expand(f"{RESULTS}/ranks/{{model}}.parquet", model=FAMILY),
-        published=published("7_3"),
-    output:
-        **table("effective_rank", "7 Rank", "Table 7.3: effective ranks", caption="table.rst"),
-    params:
-        settings=settings(
-            models=plan.thesis.compared(config, "family"),
-            positions=config["ranks"]["positions"],
-            threshold=config["ranks"]["threshold"],
-        ),
-    script:
-        "show.py"
+    rule effective_rank_table:
+        input:
+            ranks=expand(f"{RESULTS}/ranks/{{model}}.parquet", model=KNOWN_INSIDE),
+            published=published("7_3"),
+        output:
+            **table("effective_rank", "7 Rank", "Table 7.3: effective ranks", caption="table.rst"),
+        params:
+            settings=settings(
+                models=compared_inside("family"),
+                positions=config["ranks"]["positions"],
+                threshold=config["ranks"]["threshold"],
+            ),
+        script:
+            "show.py"

@@ -8,98 +8,95 @@ tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1); figures/
 
 from studies.sample_quality import plan as judging
 
-QUALITY = f"{RESULTS}/quality/{{model}}.parquet"
-HUMAN_QUALITY = f"{RESULTS}/human_quality.parquet"
-JUDGE = judging.asset(config)
-LANGUAGE_MODEL = MANIFEST_OF.format(asset=JUDGE) if JUDGE else f"{RESULTS}/language_model"
+if JUDGED:
 
-TESTED.extend([*expand(QUALITY, model=FAMILY), HUMAN_QUALITY])
-PRINTED.extend(["5_3", "6_2", "6_3"])
+    QUALITY = f"{RESULTS}/quality/{{model}}.parquet"
+    HUMAN_QUALITY = f"{RESULTS}/human_quality.parquet"
+    JUDGE = judging.asset(config)
+    LANGUAGE_MODEL = MANIFEST_OF.format(asset=JUDGE) if JUDGE else f"{RESULTS}/language_model"
 
+    TESTED.extend([*expand(QUALITY, model=KNOWN_INSIDE), HUMAN_QUALITY])
+    PRINTED.extend(["5_3", "6_2", "6_3"])
 
-rule train_language_model:
-    input:
-        training=ancient(CORPUS["train"]),
-        manifest=MANIFEST,
-    output:
-        directory(f"{RESULTS}/language_model"),
-    threads: config["language_model"]["threads"]
-    resources:
-        **ON_GPU,
-        **per_attempt(mem_mb=4000, runtime=60),
-    params:
-        settings=settings(**config["language_model"]),
-        device=DEVICE,
-    script:
-        "language_model.py"
+    rule train_language_model:
+        input:
+            training=ancient(CORPUS["train"]),
+            manifest=MANIFEST,
+        output:
+            directory(f"{RESULTS}/language_model"),
+        threads: config["language_model"]["threads"]
+        resources:
+            **ON_GPU,
+            **per_attempt(mem_mb=4000, runtime=60),
+        params:
+            settings=settings(**config["language_model"]),
+            device=DEVICE,
+        script:
+            "language_model.py"
 
+    rule draw_second_windows:
+        input:
+            **TOKENS,
+            evaluation=ancient(CORPUS["evaluation"]),
+            manifest=MANIFEST,
+        output:
+            f"{RESULTS}/second_windows.parquet",
+        resources:
+            **per_attempt(mem_mb=1000, runtime=10),
+        params:
+            settings=settings(**config["windows"]),
+        script:
+            "second_windows.py"
 
-rule draw_second_windows:
-    input:
-        **TOKENS,
-        evaluation=ancient(CORPUS["evaluation"]),
-        manifest=MANIFEST,
-    output:
-        f"{RESULTS}/second_windows.parquet",
-    resources:
-        **per_attempt(mem_mb=1000, runtime=10),
-    params:
-        settings=settings(**config["windows"]),
-    script:
-        "second_windows.py"
+    rule quality:
+        input:
+            windows=WINDOWS,
+            samples=lambda wildcards: expand(SAMPLES, model=wildcards.model, decoding=JUDGED[wildcards.model]),
+            language_model=LANGUAGE_MODEL,
+        output:
+            QUALITY,
+        threads: config["quality"]["threads"]
+        resources:
+            **ON_GPU,
+            **per_attempt(mem_mb=8000 if JUDGE else 2000, runtime=240),
+        params:
+            settings=lambda wildcards: judging.quality_settings(config, JUDGED[wildcards.model], "continuation"),
+            language_model=config["quality"]["language_model"],
+            device=DEVICE,
+        script:
+            "measure.py"
 
+    use rule quality as human_quality with:
+        input:
+            windows=WINDOWS,
+            samples=[WINDOWS, f"{RESULTS}/second_windows.parquet"],
+            language_model=LANGUAGE_MODEL,
+        output:
+            HUMAN_QUALITY,
+        params:
+            settings=judging.quality_settings(config, ["first", "second"], "scored"),
+            language_model=config["quality"]["language_model"],
+            device=DEVICE,
 
-rule quality:
-    input:
-        windows=WINDOWS,
-        samples=lambda wildcards: expand(SAMPLES, model=wildcards.model, decoding=JUDGED[wildcards.model]),
-        language_model=LANGUAGE_MODEL,
-    output:
-        QUALITY,
-    threads: config["quality"]["threads"]
-    resources:
-        **ON_GPU,
-        **per_attempt(mem_mb=8000 if JUDGE else 2000, runtime=240),
-    params:
-        settings=lambda wildcards: judging.quality_settings(config, JUDGED[wildcards.model], "continuation"),
-        language_model=config["quality"]["language_model"],
-        device=DEVICE,
-    script:
-        "measure.py"
-
-
-use rule quality as human_quality with:
-    input:
-        windows=WINDOWS,
-        samples=[WINDOWS, f"{RESULTS}/second_windows.parquet"],
-        language_model=LANGUAGE_MODEL,
-    output:
-        HUMAN_QUALITY,
-    params:
-        settings=judging.quality_settings(config, ["first", "second"], "scored"),
-        language_model=config["quality"]["language_model"],
-        device=DEVICE,
-
-
-rule sample_quality_table:
-    input:
-        quality=expand(QUALITY, model=JUDGED),
-        human=HUMAN_QUALITY,
-        windows=WINDOWS,
-        samples=expand(SAMPLES, model=FAMILY, decoding="pure"),
-        published=published("5_3", "6_2", "6_3"),
-        published_svd=published("h_1"),
-    output:
-        **table("sample_quality", "5 Samples", "Tables 5.3, 6.2, 6.3, H.1: sample quality", caption="table.rst"),
-        **figure("byte_frequency", "5 Samples", "Figure 5.1: bytes in samples", caption="figure.rst"),
-    params:
-        settings=settings(
-            **config["statistics"],
-            completed=config["quality"]["completed"],
-            windows=config["windows"],
-            family=plan.thesis.compared(config, "family"),
-            truths=plan.thesis.compared(config, "truth"),
-            svd=plan.thesis.compared(config, "svd"),
-        ),
-    script:
-        "show.py"
+    rule sample_quality_table:
+        input:
+            quality=expand(QUALITY, model=JUDGED),
+            human=HUMAN_QUALITY,
+            windows=WINDOWS,
+            samples=expand(SAMPLES, model=KNOWN_INSIDE, decoding="pure"),
+            published=published("5_3", "6_2", "6_3"),
+            published_svd=published("h_1"),
+        output:
+            **table("sample_quality", "5 Samples", "Tables 5.3, 6.2, 6.3, H.1: sample quality", caption="table.rst"),
+            **figure("byte_frequency", "5 Samples", "Figure 5.1: bytes in samples", caption="figure.rst"),
+        params:
+            settings=settings(
+                **config["statistics"],
+                completed=config["quality"]["completed"],
+                windows=config["windows"],
+                family=compared_inside("family"),
+                truths=compared_inside("truth"),
+                svd=plan.thesis.compared(config, "svd"),
+            ),
+        script:
+            "show.py"

@@ -1,0 +1,43 @@
+"""Distributions of the next byte of a model over tokens, over all windows."""
+
+import logging
+
+from tqdm import tqdm
+
+from oversmoothing.data.reader import read_split
+from oversmoothing.data.windows import read_windows
+from oversmoothing.hub.manifest import asset_folder
+from oversmoothing.jobs import Job, run
+from oversmoothing.models.byte_windows import BYTES, byte_rows, readings
+from oversmoothing.models.device import setup
+from oversmoothing.models.logits import SpecialMass, logits_schema
+from oversmoothing.models.truths.byte_view import load_byte_view
+from oversmoothing.store.parquet import open_writer
+from oversmoothing.store.provenance import provenance
+
+logger = logging.getLogger(__name__)
+
+
+def main(job: Job) -> None:
+    """Read a model, the windows and the text before them; write log-probabilities of bytes, a row group per window."""
+    settings, name = job.params.settings, job.wildcards.model
+    compute = setup(job.params.device, settings)
+    view = load_byte_view(asset_folder(job.input.asset), name, settings, *compute)
+    evaluation = None
+    if settings["context"] and job.input.evaluation:
+        evaluation = read_split(job.input.evaluation, job.input.manifest, "evaluation")
+    windows = read_windows(job.input.windows)
+    logger.info("%s over %d windows on %s in %s", name, len(windows), *compute)
+    made_by, mass = provenance(settings, model=name, **compute.facts), SpecialMass()
+    with open_writer(job.output.logits, logits_schema(BYTES, special_mass=True), made_by) as logits:
+        read = readings(windows, evaluation, settings["context"])
+        for reading in tqdm(read, desc=name, total=len(windows), unit="window", disable=None):
+            found = view.next_bytes(reading.text, reading.start)
+            logits.write_batch(byte_rows(reading, found.probabilities, found.dropped))
+            mass.add(found.dropped)
+        logits.add_key_value_metadata(mass.facts())
+    logger.info("probability that no byte can have: %(special_mass_mean)s, %(special_mass_max)s at most", mass.facts())
+
+
+if __name__ == "__main__":
+    run(main)

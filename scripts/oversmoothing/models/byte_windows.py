@@ -1,0 +1,65 @@
+"""What a byte view reads of each window, and its rows of a logits file."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from oversmoothing.jobs import UserError
+from oversmoothing.models.logits import logits_schema, window_keys
+from oversmoothing.store.parquet import vector_array
+
+BYTES = 256
+
+
+class Reading(NamedTuple):
+    """The text that is read for a window: its bytes from `start` on are scored."""
+
+    window: int
+    text: bytes
+    start: int
+
+    @property
+    def scored(self) -> bytes:
+        return self.text[self.start :]
+
+
+def readings(windows: pa.Table, evaluation: np.ndarray | None = None, context: int = 0) -> Iterator[Reading]:
+    """Yield what is read for each window: up to `context` bytes before it, its prompt and its scored bytes.
+
+    The bytes before a window are those of the evaluation split, uint8 (bytes,), whatever documents they are from, and
+    begin with a whole character. A window that is no part of the split, such as a prompt of the user, has none. A
+    `UserError` says if the windows are not of this split.
+    """
+    offsets = windows["offset"].to_pylist() if context and evaluation is not None else [-1] * len(windows)
+    rows = (windows[name].to_pylist() for name in ("window", "prompt", "scored"))
+    for offset, window, prompt, scored in zip(offsets, *rows, strict=True):
+        before = b""
+        if evaluation is not None and offset > 0:
+            if evaluation[offset : offset + len(prompt)].tobytes() != prompt:
+                raise UserError(
+                    f"window {window} is not at byte {offset:,} of the evaluation split; draw windows again"
+                )
+            before = whole_characters(evaluation[max(0, offset - context) : offset].tobytes())
+        yield Reading(window, before + prompt + scored, len(before) + len(prompt))
+
+
+def whole_characters(text: bytes) -> bytes:
+    """Return a text of UTF-8 without the end of a character with which it begins."""
+    begins = next((i for i, byte in enumerate(text[:4]) if not 0x80 <= byte < 0xC0), 0)
+    return text[begins:]
+
+
+def log_probabilities(p: np.ndarray) -> np.ndarray:
+    """Logarithms, float32, of distributions, float64; -inf where they are 0, which a softmax takes back to 0."""
+    with np.errstate(divide="ignore"):
+        log_p: np.ndarray = np.log(p).astype(np.float32)
+    return log_p
+
+
+def byte_rows(reading: Reading, p: np.ndarray, dropped: np.ndarray) -> pa.RecordBatch:
+    """Rows of the logits file for a window, from its distributions (s, 256) and the mass dropped (s,)."""
+    keys = window_keys(reading.window, np.frombuffer(reading.scored, np.uint8))
+    columns = [vector_array(log_probabilities(p)), pa.array(dropped.astype(np.float32))]
+    return pa.record_batch([*keys, *columns], schema=logits_schema(BYTES, special_mass=True))
