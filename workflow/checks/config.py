@@ -118,8 +118,8 @@ def _entries(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"family.{i}: {dict(entry)} must have either {either}"
         if from_hub and over_bytes(config) and "layout" not in keys:
             yield (
-                f"family.{i}: {entry['name']}: `hub` goes with `tokens`: {{tokenizer: {entry['hub']}}}; over bytes write "
-                "`layout: tokens`, for its distributions of bytes"
+                f"family.{i}: {entry['name']}: `hub` goes with `tokens`: {{tokenizer: {entry['hub']}}}; over bytes "
+                "write `layout: tokens`, for its distributions of bytes"
             )
         yield from _byte_view(f"family.{i}", entry, over_bytes(config))
         if "vocabulary" in entry and not over_bytes(config):

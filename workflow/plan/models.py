@@ -35,7 +35,7 @@ class Model:
     path: str | None = None  # the user's checkpoint
     source: str | None = None  # the model from whose head its own was made
     published_as: str | None = None  # the thesis's name of it
-    # ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``; of a byte view ``context``, ``temperature``
+    # ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``, ``context``, ``temperature``
     hub: dict[str, Any] | None = None
     member: str | None = None  # of a trial, the arm whose learning rate it decides
 
@@ -242,7 +242,7 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
         entry["name"],
         "truth",
         trained["model"]["rank"] if trained else None,
-        seed,
+        None if "hub" in entry else seed,
         trained,
         (config["training"] | training)["processes"],
         path=entry.get("path"),

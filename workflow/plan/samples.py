@@ -10,7 +10,10 @@ from plan.settings import settings
 
 
 def judged_decodings(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the decodings whose samples are judged, by model: of truncated heads only `pure` (Table H.1), of arms and byte views none."""
+    """Decodings whose samples are judged, by model.
+
+    Of truncated heads that is only `pure` (Table H.1), of arms and byte views none.
+    """
     decodings = [decoding_name(entry) for entry in (*config["decodings"], *config["samples"]["decodings"])]
     judged = [model for model in by_name(config).values() if model.kind not in ALONE and not model.byte_view]
     return {model.name: ["pure"] if model.kind == "svd" else decodings for model in judged}

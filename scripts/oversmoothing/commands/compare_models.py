@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from oversmoothing.commands.two_models import CONFIGS, Pair, add_arguments, finish, run, write_config
+from oversmoothing.commands import over_bytes
+from oversmoothing.commands.over_bytes import cell
+from oversmoothing.commands.two_models import CONFIGS, Pair, add_arguments, finish, lengths, run, write_config
 from oversmoothing.printable import printable_lines
 from oversmoothing.run.follow import in_words
 from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS
@@ -36,11 +38,21 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     asked = parser().parse_args(arguments)
     tried: list[Trial] = []
-    code, pair = run(
-        asked, "compare-models", scored(asked), PRINTED, OF_LINEAR, lambda pair: tried.append(begin(asked, pair))
-    )
+
+    def started(pair: Pair) -> None:
+        if pair.why:
+            begin_over_bytes(asked, pair)
+        else:
+            tried.append(begin(asked, pair))
+
+    code, pair = run(asked, "compare-models", scored(asked), PRINTED, OF_LINEAR, started)
     if pair is None:
         return code
+    if pair.why:
+        print(printable_lines(report_over_bytes(pair, pair.why)), flush=True)
+        print(f"\n{fill(clip(pair), WIDTH)}", flush=True)
+        print(f"\n{finish(pair, REPORT)}")
+        return 0
     made = [table for table in PRINTED if pair.cap is None or table not in OF_LINEAR]
     tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
     text = report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap)
@@ -48,6 +60,20 @@ def main(arguments: Sequence[str]) -> int:
     print(f"\n{fill(f'{noise(tried[0], pair.model)} {clip(pair)}', WIDTH)}", flush=True)
     print(f"\n{finish(pair, REPORT)}")
     return 0
+
+
+def begin_over_bytes(asked: argparse.Namespace, pair: Pair) -> None:
+    """Read a passage with both models, and print how long the comparison takes."""
+    folders = dict(zip((asked.model, asked.truth), pair.folders, strict=True))
+    seconds = over_bytes.seconds_per_passage(folders, pair.results, asked)
+    print(fill(over_bytes.estimate(seconds, asked.windows), WIDTH), flush=True)
+
+
+def report_over_bytes(pair: Pair, why: str) -> str:
+    """Lay out what was measured over bytes; `why` says why it is bytes."""
+    tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in over_bytes.PRINTED}
+    mass = {name: over_bytes.dropped(pair.results / f"logits/{name}.parquet") for name in (pair.model, pair.truth)}
+    return over_bytes.report(tables, pair.model, pair.truth, mass, why)
 
 
 def begin(asked: argparse.Namespace, pair: Pair) -> "Trial":
@@ -73,14 +99,14 @@ def _in_few(tried: "Trial", asked: argparse.Namespace) -> bool:
 
 def estimate(tried: "Trial", asked: argparse.Namespace, decodings: int) -> str:
     """Return how long a comparison takes on this machine, what takes it, and which option lowers it."""
-    few, per_window = _in_few(tried, asked), min(asked.tbat or 1, asked.scored)
+    few, per_window = _in_few(tried, asked), min(asked.tbat or 1, lengths(asked)[1])
     windows = FEW if few else asked.windows
     parts = {f"both models on {_counted(asked.windows, 'passage')} (--windows)": asked.windows * tried.passage}
     parts["scores"] = asked.windows * tried.scores
     if tried.tbat is not None and tried.forced is not None:
         n = windows * per_window
         parts[f"TBAT at {_counted(n, 'position')} in {decodings} decodings (--tbat)"] = n * tried.tbat
-        n = asked.windows * min(asked.forced, asked.scored)
+        n = asked.windows * min(asked.forced, lengths(asked)[1])
         parts[f"what the head forces at {_counted(n, 'position')} (--forced)"] = n * tried.forced
     every = "; ".join(f"{in_words(seconds)} for {what}" for what, seconds in parts.items())
     fewer = (
@@ -122,7 +148,7 @@ def clip(pair: Pair) -> str:
 def parser() -> argparse.ArgumentParser:
     """Parser of the command's arguments."""
     command = argparse.ArgumentParser(prog="oversmoothing compare-models", description=__doc__)
-    add_arguments(command)
+    add_arguments(command, over_bytes=True)
     number = partial(command.add_argument, type=int, metavar="N")
     few = f"(default: 1; over more than {LARGE:,} tokens in {FEW} of the passages)"
     number("--tbat", help=f"positions of each passage at which TBAT is computed {few}")
@@ -159,7 +185,7 @@ def report(
         accepted = acceptance[acceptance.decoding == decoding["name"]]
         lines.append((f"acceptance, {_described(decoding)}", "higher", accepted, "acceptance"))
     rows = [
-        [labelled(label, better), _cell(values, model, name), _cell(values, truth, name) if values is losses else ""]
+        [labelled(label, better), cell(values, model, name), cell(values, truth, name) if values is losses else ""]
         for label, better, values, name in lines
     ]
     if cap is not None:
@@ -184,12 +210,6 @@ def _described(decoding: Mapping[str, Any]) -> str:
     """A decoding in few characters: "top-p 0.9", "T = 0.8"."""
     name, *values = decoding.values()
     return f"T = {values[0]:g}" if name == "temperature" else " ".join([name, *(f"{value:g}" for value in values)])
-
-
-def _cell(table: pd.DataFrame, model: str, measure: str) -> str:
-    """Value and interval of a measure of a model."""
-    row = table[(table.model == model) & (table.measure == measure)].iloc[0]
-    return f"{row.value:.4f}" + (f" [{row.low:.4f}, {row.high:.4f}]" if pd.notna(row.low) else "")
 
 
 def scored(asked: argparse.Namespace) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Two models of one tokenizer over a text: what their commands share, from the arguments to the run."""
+"""Two models over a text: what their commands share, from the arguments to the run."""
 
 import argparse
 import sys
@@ -23,10 +23,14 @@ CONFIGS = {"compare-models": "config.yaml", "frontier": "config-frontier.yaml"} 
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
 PRECISION = "of the models; bf16 adds noise to a small KL, auto takes it where it is faster (default: %(default)s)"
 ASSETS = "assets"  # folder of what is fetched from the hub
+TOKENS_EACH, BYTES_EACH = 64, 256  # of a prompt, and of what is scored after it
 
 
 class Pair(NamedTuple):
-    """Names of two models in tables, their folders, the folder of results, the config, and the model's cap."""
+    """Names of two models in tables, their folders, the folder of results, the config, and the model's cap.
+
+    Over bytes `why` says why it is bytes that are compared.
+    """
 
     model: str
     truth: str
@@ -35,20 +39,26 @@ class Pair(NamedTuple):
     config: dict[str, Any]
     cap: float | None  # c of logits c tanh(z / c)
     snakemake: list[str]  # the command that runs the config, without what it makes
+    why: str | None = None
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add the arguments that all commands of two models take."""
+def add_arguments(command: argparse.ArgumentParser, over_bytes: bool = False) -> None:
+    """Add the arguments that all commands of two models take, and those of a command that can compare bytes."""
     number = partial(command.add_argument, type=int, metavar="N")
     what = "a causal language model: a folder in the Hugging Face format, or a name on the hub (owner/name)"
     command.add_argument("model", help=what)
-    command.add_argument("truth", help="the model that it is measured against, with the same tokenizer")
+    same = "" if over_bytes else ", with the same tokenizer"
+    command.add_argument("truth", help=f"the model that it is measured against{same}")
     text = "text to measure on: .txt, .md, .jsonl, .json, .parquet, also compressed"
     command.add_argument("--text", type=Path, required=True, metavar="FILE", help=text)
     add_column(command)
     number("--windows", default=100, help="passages of the text (default: 100)")
-    number("--prompt", default=64, help="tokens of each before the first scored one")
-    number("--scored", default=64, help="scored tokens of each (default: 64)")
+    length = f"(default: {TOKENS_EACH}" + (f"; {BYTES_EACH} bytes)" if over_bytes else ")")
+    number("--prompt", help=f"tokens of each before the first scored one {length}")
+    number("--scored", help=f"scored tokens of each {length}")
+    if over_bytes:
+        what = "compare distributions of bytes, as where the tokenizers differ; lengths are then in bytes"
+        command.add_argument("--bytes", action="store_true", help=what)
     command.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     command.add_argument("--precision", choices=["auto", "bf16", "float32"], default="float32", help=PRECISION)
     add_bos(command)
@@ -69,6 +79,7 @@ def run(
     `name` is that of the command, `more` what its config says beyond `study`, `measured` the tables that are made, and
     `of_linear` those that are not made of a model whose logits are capped. `begin` is called with the
     pair once the windows are drawn, before a model is run over all of them. What else the config wants, `finish` makes.
+    A command with the option ``--bytes`` compares bytes where the tokenizers differ.
     """
     check_project(name)
     if not asked.text.exists():
@@ -77,15 +88,15 @@ def run(
     both = asked.model, asked.truth
     for given in both:
         refuse_studied(given)
-    cap, fetched = None, all(map(as_folder, both))
+    cap, why, fetched = None, None, all(map(as_folder, both))
     if fetched:
         folders = {path: find_folder(path) for path in both}
-        cap = check_models(folders, asked.truth, asked.prompt + asked.scored, asked.bos)[asked.model]
+        cap, why = examine(asked, folders)
     results = asked.results or Path("results") / f"{model}-beside-{truth}"
     path = results / CONFIGS[name]
     check_config(path, results)
     results.mkdir(parents=True, exist_ok=True)
-    config = write_config(path, {**study(asked, model, truth, results), **more}, cap, of_linear)
+    config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
     print(f"config: {printable(str(path))}", flush=True)
     common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path), "--quiet"]
     windows = str(results / "windows.parquet")
@@ -93,11 +104,11 @@ def run(
         return code, None
     if not fetched:
         folders = {path: find_folder(path) for path in both}
-        cap = check_models(folders, asked.truth, asked.prompt + asked.scored, asked.bos)[asked.model]
-        config = write_config(path, config, cap, of_linear)
+        cap, why = examine(asked, folders)
+        config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
         if code := relay([*common, "host", "rules", "progress", "--", windows]):
             return code, None
-    pair = Pair(model, truth, (folders[asked.model], folders[asked.truth]), results, config, cap, common)
+    pair = Pair(model, truth, (folders[asked.model], folders[asked.truth]), results, config, cap, common, why)
     if begin:
         begin(pair)
     tables = [str(results / f"tables/{table}.csv") for table in measured if table in config["wanted"]]
@@ -119,6 +130,27 @@ def finish(pair: Pair, report: str | None = None) -> str:
     return (
         where if made else f"{where}; some could not be made, and the log says why; what is printed above is complete"
     )
+
+
+def examine(asked: argparse.Namespace, folders: Mapping[str, Path]) -> tuple[float | None, str | None]:
+    """Check that two models can be compared; return the cap of the model's logits, and why bytes are compared if so.
+
+    Only a command with ``--bytes`` compares models whose tokenizers differ.
+    """
+    if "bytes" in asked:
+        from oversmoothing.commands import over_bytes  # with PyArrow, which takes half a second
+
+        difference = None if asked.bytes else over_bytes.differ(*(folders[path] for path in (asked.truth, asked.model)))
+        if asked.bytes or difference:
+            over_bytes.check(folders, sum(lengths(asked, True)), asked.bos)
+            return None, f"because the tokenizers differ ({difference})" if difference else "as --bytes asks"
+    return check_models(folders, asked.truth, sum(lengths(asked)), asked.bos)[asked.model], None
+
+
+def lengths(asked: argparse.Namespace, over_bytes: bool = False) -> tuple[int, int]:
+    """Length of a prompt and of what is scored after it, in tokens or in bytes."""
+    usual = BYTES_EACH if over_bytes else TOKENS_EACH
+    return usual if asked.prompt is None else asked.prompt, usual if asked.scored is None else asked.scored
 
 
 def check_config(path: Path, results: Path) -> None:
@@ -187,20 +219,28 @@ def check_models(
     return {name: of_model.cap for name, of_model in files.items()}
 
 
-def study(asked: argparse.Namespace, name: str, truth: str, results: Path) -> dict[str, Any]:
-    """Config of the comparison, to be laid over the default; a command adds to it."""
+def study(
+    asked: argparse.Namespace, name: str, truth: str, results: Path, why_bytes: str | None = None
+) -> dict[str, Any]:
+    """Config of the comparison, over bytes if there is a reason, to be laid over the default; a command adds to it."""
     fixed = yaml.safe_load(FIXED.read_text(encoding="utf-8"))
+    prompt, scored = lengths(asked, why_bytes is not None)
     bos = {} if asked.bos == AUTO else {"bos": asked.bos}
-    return {
+    config = {
         **fixed,
         "results": str(results),
         "assets": ASSETS,
         "device": asked.device,
         "corpus": {**fixed["corpus"], "paths": [escape(str(asked.text))], "column": asked.column},
         "tokens": {"tokenizer": asked.truth},
-        "windows": {"count": asked.windows, "prompt": asked.prompt, "scored": asked.scored},
+        "windows": {"count": asked.windows, "prompt": prompt, "scored": scored},
         "inference": {"precision": asked.precision},
         "family": [{"name": name, "hub": asked.model, **bos}],
         "truths": [{"name": truth, "hub": asked.truth, **bos}],
         "samples": {"show": list(range(min(3, asked.windows)))},
     }
+    if why_bytes is None:
+        return config
+    from oversmoothing.commands.over_bytes import config_of
+
+    return config_of(config)

@@ -112,7 +112,8 @@ def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
                 continue
             cell = by_metric.get(metric, {})
             row[labelled(label, better)] = Value(*(cell.get(name) for name in ("value", "sd", "low", "high")))
-            row[f"published {label.lower()}"] = Value(cell.get("published"))
+            if table.published[table.measure == metric].notna().any():
+                row[f"published {label.lower()}"] = Value(cell.get("published"))
         rows.append(row)
     counted = table.n[table.measure == "accuracy"]
     count = f"{int(counted.max()):,}" if counted.notna().any() else "all"

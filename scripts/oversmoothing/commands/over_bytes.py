@@ -1,0 +1,125 @@
+"""Two models compared by their distributions of bytes, whatever their tokenizers."""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import fill
+from time import perf_counter
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+from tabulate import tabulate
+
+from oversmoothing.data.tokens.alike import PROBE
+from oversmoothing.data.tokens.vocabulary import AUTO, first_difference
+from oversmoothing.data.windows import read_windows
+from oversmoothing.jobs import UserError
+from oversmoothing.models.byte_windows import readings
+from oversmoothing.run.follow import in_words
+from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.tables.page import labelled
+
+PRINTED = ("losses", "oversmoothing")
+# Tables that need a head, hidden states, samples or tokens, and the one that stands for them.
+LEFT_OUT = ("forced", "acceptance", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
+INSTEAD = ("bytes",)
+VIEW = {"layout": "tokens", "context": 0}
+WIDTH = 80  # of a terminal
+
+
+def differ(one: Path, other: Path) -> str | None:
+    """Return in words how the tokenizers of two models differ; None if they divide texts alike."""
+    from oversmoothing.commands.one_head.source import tokenizer_of  # with PyTorch, which takes seconds
+
+    (first, tokens), (second, others) = (tokenizer_of(folder) for folder in (one, other))
+    if difference := first_difference(tokens, others):
+        return difference
+    ids = (each.encode(PROBE, add_special_tokens=False).ids for each in (first, second))
+    return None if next(ids) == next(ids) else "their tokens are the same, but they divide texts differently"
+
+
+def check(folders: Mapping[str, Path], length: int, bos: int | str | None = AUTO) -> None:
+    """Raise a `UserError` if a model, by what the user wrote, cannot read passages of `length` bytes."""
+    from oversmoothing.commands.one_head.source import tokenizer_of
+    from oversmoothing.models.truths.load import check_token_lm
+
+    for name, folder in folders.items():
+        context = check_token_lm(folder, name, tokenizer_of(folder)[1], bos).context
+        if context < length:
+            raise UserError(
+                f"{name}: it reads at most {context} tokens, and --prompt and --scored are {length} bytes, each of "
+                "which may be a token; lower them"
+            )
+
+
+def config_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the config of a comparison over tokens as one over bytes, with both models as byte views."""
+    return {
+        **config,
+        "tokens": "bytes",
+        "wanted": [*(table for table in config["wanted"] if table not in LEFT_OUT), *INSTEAD],
+        **{part: [{**entry, **VIEW} for entry in config[part]] for part in ("family", "truths")},
+    }
+
+
+def seconds_per_passage(folders: Mapping[str, Path], results: Path, asked: argparse.Namespace) -> float:
+    """Return how many seconds both models take for the first passage of `results`."""
+    from oversmoothing.models.device import setup  # with PyTorch, which takes seconds
+    from oversmoothing.models.truths.byte_view import load_byte_view
+
+    reading = next(readings(read_windows(results / "windows.parquet").slice(0, 1)))
+    compute = setup(asked.device, {"precision": asked.precision, "threads": 1})  # as the jobs do
+    seconds = 0.0
+    for name, folder in folders.items():
+        view = load_byte_view(folder, name, {"bos": asked.bos, "temperature": 1.0}, *compute)
+        begun = perf_counter()
+        view.next_bytes(reading.text, reading.start)
+        seconds += perf_counter() - begun
+    return seconds
+
+
+def estimate(seconds: float, windows: int) -> str:
+    """Return how long a comparison takes on this machine, judged by one passage."""
+    return (
+        f"This takes {in_words(windows * seconds)} here, judged by the first passage: {seconds:.2g} s for both models "
+        f"on each of {windows:,} passages (--windows). Scores, tables and figures come on top."
+    )
+
+
+def dropped(logits: Path) -> float:
+    """Return the mean probability that a byte view dropped, as its file of logits states it."""
+    return float((pq.read_metadata(logits).metadata or {})[b"special_mass_mean"])
+
+
+def report(tables: Mapping[str, pd.DataFrame], model: str, truth: str, mass: Mapping[str, float], why: str) -> str:
+    """Lay out the tables `PRINTED` of a model beside its truth, for a terminal of 80 columns.
+
+    `mass` is the mean probability that each of them dropped; `why` says why bytes are compared.
+    """
+    losses, scores = (tables[name] for name in PRINTED)
+    lines = [
+        ("loss, nats per byte", "lower", losses, "loss"),
+        ("loss, bits per byte", "lower", losses, "bits_per_byte"),
+        *((METRICS[name].label, METRICS[name].better, scores, name) for name in scores.measure.unique()),
+    ]
+    rows = [
+        [labelled(label, better), cell(values, model, name), cell(values, truth, name) if values is losses else ""]
+        for label, better, values, name in lines
+    ]
+    rows.append(["dropped", *(f"{mass[name]:.2g}" for name in (model, truth))])
+    table = tabulate(rows, ["", model, truth], "simple", disable_numparse=True)
+    note = (
+        f"Over bytes, {why}. Means over {int(scores.n.max()):,} positions [95 % interval]. TTO, NSMD, TV and KL are "
+        f"against {truth} and grow with any error, so beside a higher loss they are no evidence of a softmax "
+        "bottleneck. Dropped: mean probability of what stands for no byte, such as the end of a text. TBAT, what the "
+        "head forces, acceptance and unargmaxable tokens are left out: a distribution of bytes is no softmax of few "
+        "dimensions."
+    )
+    return f"{table}\n\n{fill(note, WIDTH)}"
+
+
+def cell(table: pd.DataFrame, model: str, measure: str) -> str:
+    """Value and interval of a measure of a model."""
+    row = table[(table.model == model) & (table.measure == measure)].iloc[0]
+    return f"{row.value:.4f}" + (f" [{row.low:.4f}, {row.high:.4f}]" if pd.notna(row.low) else "")
