@@ -32,7 +32,7 @@ for more in ROOT.glob("tests/studies/*/from_hub.yaml"):  # what a study needs wh
 WIDTHS = {"small": 8, "large": 24, "truth": 32}
 OF_BYTES = {"claims", *listed("", "of bytes alone")}
 # Of other configs.
-ELSEWHERE = {"learning_rates", *listed("", "if the config lists any"), *listed("", "with several seeds")}
+ELSEWHERE = {"learning_rates", *listed("", "if the config lists any"), *listed("", "with several (?:seeds|truths)")}
 OF_TRAINED = {
     "architecture",
     *listed("", "models trained here"),

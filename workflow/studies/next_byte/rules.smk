@@ -77,6 +77,11 @@ use rule byte_logits as showcase_byte_logits with:
         asset=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:
         logits=SHOWN_LOGITS,
+    params:
+        settings=lambda wildcards: settings(
+            **plan.models.byte_view_settings(config, MODELS[wildcards.model]) | {"context": 0}  # nothing is before it
+        ),
+        device=DEVICE,
 
 
 use rule svd_logits as showcase_svd_logits with:

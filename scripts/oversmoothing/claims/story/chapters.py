@@ -93,7 +93,7 @@ CHAPTERS = (
                 more=("tbat",),
             ),
         ),
-        tables=("oversmoothing", "rank_order", "entropy_difference"),
+        tables=("oversmoothing", "rank_order", "truths", "entropy_difference"),
     ),
     Chapter(
         "What the models write",
