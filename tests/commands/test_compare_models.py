@@ -13,7 +13,7 @@ import yaml
 from hub_models import write_neox, write_token_model
 from tokenizers import Tokenizer, normalizers
 
-from oversmoothing.commands import compare_models, main, two_models
+from oversmoothing.commands import compare_models, main, over_bytes, two_models
 from oversmoothing.commands.compare_models import report
 from oversmoothing.commands.trial import Model, Trial, trial
 from oversmoothing.data.tokens.text import encode_bytes
@@ -34,9 +34,9 @@ def not_begun(tmp_path, monkeypatch, refused):
     (tmp_path / "t.txt").write_text("the water of the river")
     write_token_model(tmp_path / "truth", "llama")
 
-    def compare(folder, *options):
+    def compare(folder, *options, command="compare-models"):
         paths = (tmp_path / folder, tmp_path / "truth", "--text", tmp_path / "t.txt", "--results", tmp_path / "results")
-        line = refused("compare-models", *paths, *options)
+        line = refused(command, *paths, *options)
         assert not (tmp_path / "results").exists()
         return line
 
@@ -45,14 +45,14 @@ def not_begun(tmp_path, monkeypatch, refused):
 
 def test_another_tokenizer_is_refused_before_anything_runs(not_begun, tmp_path):
     write_neox(tmp_path / "other")
-    line = not_begun("other")
+    line = not_begun("other", command="frontier")
     assert f"Error: {tmp_path / 'other'}: its tokenizer is not the study's: of token 0, id 2 is b'!' in one" in line
     write_token_model(tmp_path / "small", "gpt2")
     own = Tokenizer.from_file(str(tmp_path / "small/tokenizer.json"))
     own.normalizer = normalizers.Lowercase()
     own.save(str(tmp_path / "small/tokenizer.json"))
     assert "small: its tokenizer is not the study's: its tokens are the same, but at \"The water's" in not_begun(
-        "small"
+        "small", command="frontier"
     )
 
 
@@ -325,3 +325,97 @@ def test_a_trial_times_both_models_and_finds_the_noise_of_bf16(tmp_path):
     assert min(exact.passage, exact.scores, exact.tbat, exact.forced) > 0
     assert exact.largest < 1e-9 < 1e-7 < rounded.noise <= rounded.largest < 0.1
     assert (rounded.tbat, rounded.forced, rounded.precision) == (None, None, "bf16")
+
+
+@pytest.fixture
+def compared(tmp_path, monkeypatch):
+    """Write the config of a comparison of two models; return it, why it is over bytes, and what Snakemake is told."""
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "t.txt").write_text("the water of the river")
+
+    def compare(*options, models=("small", "other"), local=True):
+        told = []
+        monkeypatch.setattr(two_models, "relay", lambda command: told.append(command[command.index("--") + 1 :]) or 0)
+        monkeypatch.setattr(two_models, "as_folder", lambda path: Path(path) if local else None)
+        monkeypatch.setattr(two_models, "asset_name", lambda path, revision: path)
+        given = [*(str(tmp_path / name) for name in models), "--text", str(tmp_path / "t.txt")]
+        asked = compare_models.parser().parse_args([*given, "--results", str(tmp_path / "results"), *options])
+        _, pair = two_models.run(asked, "compare-models", compare_models.scored(asked), compare_models.PRINTED)
+        assert yaml.safe_load((tmp_path / "results/config.yaml").read_text()) == pair.config
+        return pair.config, pair.why, told
+
+    write_token_model(tmp_path / "small", "gpt2")
+    write_token_model(tmp_path / "large", "llama")
+    write_neox(tmp_path / "other")
+    for name in ("small", "other"):
+        write_sealed(tmp_path / f"{name}.json", {"files": {}, "folder": str(tmp_path / name)})  # as from a cache
+    return compare
+
+
+SHORT = ("--prompt", "8", "--scored", "8")
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_models_of_different_tokenizers_are_byte_views(compared, tmp_path, local):
+    """Of models that are not fetched yet it is known afterwards."""
+    config, why, told = compared(*SHORT, "--bos", "0", local=local)
+    assert why == "because the tokenizers differ (of token 0, id 0 is b'!' in one and id 2 is b'!' in the other)"
+    view = {"layout": "tokens", "context": 0, "bos": 0}
+    assert config["tokens"] == "bytes"
+    assert config["family"] == [{"name": "small", "hub": str(tmp_path / "small"), **view}]
+    assert config["truths"] == [{"name": "other", "hub": str(tmp_path / "other"), **view}]
+    assert config["windows"] == {"count": 100, "prompt": 8, "scored": 8}
+    assert {"oversmoothing", "losses", "bytes", "decodings"} <= set(config["wanted"])
+    assert {"tbat", "forced", "acceptance", "argmaxability", "effective_rank", "samples"}.isdisjoint(config["wanted"])
+    assert told[-1] == [str(tmp_path / f"results/tables/{table}.csv") for table in ("losses", "oversmoothing")]
+
+
+def test_bytes_can_be_asked_for_and_lengths_have_their_own_defaults(compared):
+    both = ("small", "large")
+    tokens, none, _ = compared(*SHORT, models=both)
+    over_bytes, why, _ = compared("--bytes", *SHORT, models=both)
+    assert (none, why) == (None, "as --bytes asks")
+    assert tokens["tokens"] != over_bytes["tokens"] == "bytes"
+    asked = compare_models.parser().parse_args(["small", "large", "--text", "t.txt"])
+    assert two_models.lengths(asked) == (64, 64)
+    assert two_models.lengths(asked, True) == (256, 256)
+    for why, length in ((None, 64), ("it is asked", 256)):
+        windows = two_models.study(asked, "small", "large", Path("results"), why)["windows"]
+        assert windows == {"count": 100, "prompt": length, "scored": length}
+
+
+def test_a_passage_of_bytes_that_a_model_may_not_read_is_refused(not_begun, tmp_path):
+    write_neox(tmp_path / "other")
+    line = not_begun("other", "--prompt", "32", "--scored", "33")
+    assert "other: it reads at most 64 tokens, and --prompt and --scored are 65 bytes, each of which may be" in line
+    assert "it reads at most 64 tokens, and --prompt and --scored are 512 bytes" in not_begun("other")
+
+
+def test_the_time_over_bytes_is_that_of_the_first_passage():
+    assert over_bytes.estimate(2.125, 100) == (
+        "This takes about 4 min here, judged by the first passage: 2.1 s for both models on each of 100 passages "
+        "(--windows). Scores, tables and figures come on top."
+    )
+
+
+def test_the_report_over_bytes_says_what_is_left_out(tmp_path):
+    losses = [row(name, "loss", value) for name, value in (("small", 1.5), ("large", 0.75))]
+    losses += [row(name, "bits_per_byte", value) for name, value in (("small", 2.25), ("large", 1.125))]
+    tables = {"losses": record(losses), "oversmoothing": record([row("small", "tto", 0.25), row("small", "kl", 0.5)])}
+    mass = {"small": 0.0123, "large": 4e-5}
+    text = over_bytes.report(tables, "small", "large", mass, "as --bytes asks")
+    names, _, *lines = [re.split(r" {2,}", line.strip()) for line in text.partition("\n\n")[0].splitlines()]
+    assert names == ["small", "large"]
+    assert {line[0]: line[1:] for line in lines} == {
+        "loss, nats per byte ↓": ["1.5000 [1.4900, 1.5100]", "0.7500 [0.7400, 0.7600]"],
+        "loss, bits per byte ↓": ["2.2500 [2.2400, 2.2600]", "1.1250 [1.1150, 1.1350]"],
+        "TTO ↓": ["0.2500 [0.2400, 0.2600]"],
+        "KL (nats) ↓": ["0.5000 [0.4900, 0.5100]"],
+        "dropped": ["0.012", "4e-05"],
+    }
+    note = " ".join(text.split())
+    assert "Over bytes, as --bytes asks. Means over 144 positions" in note
+    assert (
+        "TBAT, what the head forces, acceptance and unargmaxable tokens are left out: a distribution of bytes" in note
+    )
+    assert max(map(len, text.splitlines())) <= 80

@@ -1,5 +1,6 @@
 """The config: what it may hold, which models follow from it, and how its mistakes read."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,41 @@ def test_another_truth_in_evabytes_place_differs(tmp_path):
     assert asset == {"folder": str(tmp_path)}
     with pytest.raises(ConfigError, match=r"truths\.0\.hub: no folder .*nowhere"):
         check_paths(default(truths=[{**other, "hub": str(tmp_path / "nowhere")}]))
+
+
+def test_a_byte_view_has_distributions_and_no_head():
+    views = [{"name": name, "hub": "o/n", "layout": "tokens"} for name in ("truth", "member")]
+    given = {"context": 5, "temperature": 0.8, "bos": 7, "precision": "bf16"}
+    config = default(truths=[views[0], {**views[0], "name": "other", **given}], family=[{"rank": 4}, views[1]])
+    check(config)
+    models = plan.models.by_name(config)
+    usual = {"asset": "o--n@main", "layout": "byte_view", "bos": "auto", "temperature": 1.0}
+    assert models["truth"].hub == usual | {"context": 1000}
+    assert models["member"].hub == usual | {"context": 0}  # what the family reads
+    assert models["other"].hub == usual | given
+    assert [name for name, model in models.items() if model.byte_view] == ["member", "truth", "other"]
+    assert not any(model.linear for model in models.values() if model.byte_view)
+    assert plan.models.byte_views(config, "family") == ["member"]
+    assert plan.models.byte_views(config, "truth") == ["truth", "other"]
+    assert {"member", "truth", "other"}.isdisjoint(plan.samples.judged_decodings(config))
+    compared = {row["model"] for row in plan.models.compared_models(config)}
+    assert {"truth", "other", "bn4-s1337"} <= compared
+    assert "member" not in compared
+    of_job = plan.models.byte_view_settings(config, models["truth"])
+    assert of_job == models["truth"].hub | {key: config["inference"][key] for key in ("precision", "threads")}
+    assert plan.models.byte_view_settings(config, models["other"])["precision"] == "bf16"
+
+
+def test_the_memory_of_a_byte_view_goes_with_its_weights(tmp_path):
+    view = {"name": "t", "hub": "o/n", "layout": "tokens"}
+    config = default(truths=[view], assets=str(tmp_path))
+    model = plan.models.by_name(config)["t"]
+    assert plan.resources.byte_view_memory(config, model) == plan.needs.study(config)["memory"] == 16_000
+    files = {"model.safetensors": {"size": 4 * 10**9}, "config.json": {"size": 10**9}}
+    (tmp_path / "o--n@main.json").write_text(json.dumps({"files": files}))
+    expected = 2000 + 12_000 + 2 * config["windows"]["scored"]
+    assert plan.resources.byte_view_memory(config, model) == plan.needs.study(config)["memory"] == expected
+    assert plan.resources.byte_view_memory(config, model, attempt=3) == 2 * expected
 
 
 def test_models_by_name():
@@ -261,16 +297,58 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"truths": [{"name": "t", "model": {}, "batch": 4}]}, "truths.0: t: `batch` goes with `hub`"),
         (
             {"truths": [{"name": "t", "hub": "o/n", "layout": "evabyte", "bos": 1}]},
-            "truths.0: t: `bos` is true or false for evabyte, an id or null for causal_lm",
+            "truths.0: t: `bos` is true or false for evabyte, an id or null for other layouts",
         ),
         (
             {"truths": [{"name": "t", "hub": "o/n", "layout": "causal_lm", "bos": True}]},
-            "truths.0: t: `bos` is true or false for evabyte, an id or null for causal_lm",
+            "truths.0: t: `bos` is true or false for evabyte, an id or null for other layouts",
         ),
         ({"truths": [{"name": "t", "model": {}, "bos": False}]}, "truths.0: t: `bos` goes with `hub`"),
         (
             {"truths": [{"name": "t", "hub": "o/n", "layout": "evabyte", "byte_offset": 1}]},
-            "truths.0: t: `byte_offset` goes with `layout: causal_lm`; EvaByte's is known",
+            "truths.0: t: `byte_offset` goes with `layout: causal_lm`; the others' is known",
+        ),
+        (
+            {"truths": [{"name": "t", "hub": "o/n", "layout": "tokens", "byte_offset": 1}]},
+            "truths.0: t: `byte_offset` goes with `layout: causal_lm`; the others' is known",
+        ),
+        (
+            {"truths": [{"name": "t", "hub": "o/n", "layout": "tokens", "batch": 4}]},
+            "truths.0: t: `batch`: with `layout: tokens` a model reads one window at a time; remove it",
+        ),
+        (
+            {"truths": [{"name": "t", "hub": "o/n", "layout": "tokens", "bos": True}]},
+            "truths.0: t: `bos` is true or false for evabyte, an id or null for other layouts",
+        ),
+        (
+            {"truths": [{"name": "t", "hub": "o/n", "layout": "evabyte", "context": 10}]},
+            "truths.0: t: `context` goes with `layout: tokens` in a study of `tokens: bytes`",
+        ),
+        (
+            {"truths": [{"name": "t", "hub": "o/n", "layout": "tokens", "temperature": 0}]},
+            "truths.0.temperature: 0 is less than or equal to the minimum of 0",
+        ),
+        (
+            {"truths": [{"name": "t", "hub": "o/n", "layout": "tokens", "contxt": 10}]},
+            "truths.0: unknown key 'contxt'; did you mean 'context'",
+        ),
+        (
+            {"family": [{"name": "m", "hub": "o/n"}]},
+            "family.0: m: `hub` goes with `tokens`: {tokenizer: o/n}; over bytes write `layout: tokens`",
+        ),
+        ({"family": [{"name": "m", "hub": "o/n", "layout": "evabyte"}]}, "family.0.layout: 'evabyte' is not one of"),
+        (
+            {"family": [{"name": "m", "hub": "o/n", "layout": "tokens", "capped": True}]},
+            "family.0: m: `capped`: of a byte view nothing is measured that a cap decides; remove it",
+        ),
+        (
+            {"tokens": {"tokenizer": "o/n"}, "truths": [{"name": "t", "hub": "o/n"}]}
+            | {"family": [{"name": "m", "hub": "o/n", "layout": "tokens"}]},
+            "family.0: m: `layout` is for tokens: bytes; leave it out",
+        ),
+        (
+            {"family": [{"rank": 4}, {"name": "m", "hub": "o/n", "layout": "tokens"}], "svd_of": "m"},
+            "svd_of: m is no member of the family from the hub; there are none",
         ),
         ({"truths": [{"name": "t", "model": {"rank": 400}}]}, "t: rank 400 is above"),
         ({"model": {"heads": 5}}, "model.width 288 is not a multiple of model.heads 5"),

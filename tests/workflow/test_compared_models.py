@@ -1,11 +1,13 @@
 """The command `oversmoothing compare-models` run for real, on two checkpoints of this machine."""
 
+import math
 import os
+import re
 import subprocess
 import sys
 
 import pytest
-from hub_models import write_token_model
+from hub_models import write_neox, write_token_model
 from study import COMPILED, copy_project
 
 CALL = "import sys; from oversmoothing.commands import main; sys.exit(main(sys.argv[1:]))"
@@ -42,3 +44,38 @@ def test_from_two_folders_to_the_printed_table(built, tmp_path, layouts):
     assert (results / "report.html").stat().st_size > 100_000
     for table in ("oversmoothing", "losses"):
         assert "(Table" not in (results / f"tables/{table}.md").read_text().splitlines()[0]
+
+
+@pytest.mark.slow
+def test_two_tokenizers_from_two_folders_to_the_printed_table(built, tmp_path):
+    folder = copy_project(tmp_path / "project", built).folder
+    write_token_model(folder / "small", "llama")
+    write_neox(folder / "large")
+    text = [f"{TEXT.format('read' if i % 3 else 'write', i)} {'Some of them'[: i % 12]} stay." for i in range(300)]
+    (folder / "t.txt").write_text("\n\n".join(text))
+    sizes = ("--windows", "3", "--prompt", "8", "--scored", "12", "--device", "cpu")
+    done = subprocess.run(
+        [sys.executable, "-c", CALL, "compare-models", "./small", "./large", "--text", "t.txt", *sizes],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": "scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [re.split(r" {2,}", line.strip()) for line in done.stdout.splitlines()]
+    cells = {row[0]: row[1:] for row in rows}
+    for measure in ("loss, nats per byte ↓", "loss, bits per byte ↓", "dropped"):
+        assert len(cells[measure]) == 2
+    for measure in ("TTO ↓", "NSMD ↓", "TV ↓", "KL (nats) ↓"):
+        assert len(cells[measure]) == 1
+    nats, bits = (float(cells[f"loss, {unit} per byte ↓"][0].split()[0]) for unit in ("nats", "bits"))
+    assert bits == pytest.approx(nats / math.log(2), abs=2e-4)
+    said = " ".join(done.stdout.split())
+    assert "judged by the first passage" in said
+    assert "Over bytes, because the tokenizers differ" in said
+    assert "left out: a distribution of bytes is no softmax of few dimensions" in said
+    results = folder / "results/small-beside-large"
+    assert {path.stem for path in (results / "tables").glob("*.csv")} == {
+        *("losses", "oversmoothing", "bytes", "decodings", "entropy_difference", "next_byte")
+    }
+    assert (results / "report.html").stat().st_size > 100_000

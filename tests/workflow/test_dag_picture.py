@@ -7,10 +7,10 @@ import yaml
 from study import ROOT, TINY, copy_project, rules_of
 
 HUB = {"hub": "owner/name", "revision": "main", "layout": "causal_lm", "byte_offset": 3, "bos": None}
+VIEW = {"name": "view", "hub": "owner/tokens", "layout": "tokens"}
 EVERYTHING = {
     "corpus": {"source": "fineweb", "paths": [], "overlap_words": None},
-    "truths": [{"name": "hub", **HUB}, {"name": "view", "hub": "owner/tokens", "layout": "tokens"}]
-    + [{"name": "truth", "model": {}}],
+    "truths": [{"name": "hub", **HUB}, {"name": "truth", "model": {}}, VIEW],
     "family": [{"rank": 4}, {"rank": 16}, {"rank": 4, "objective": {"name": "tailr", "gamma": 0.1}}],
     "samples": {"decodings": [{"name": "min-p", "min_p": 0.05}]},
     "seeds": [1337, 1],

@@ -14,7 +14,10 @@ from oversmoothing.tables.compare import compare
 IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
 
 
-OF_ARMS = {"learning_rates", *listed("", "with several (?:seeds|rates|truths)")}  # of several seeds and rates: see test_arms
+OF_ARMS = {
+    "learning_rates",
+    *listed("", "with several (?:seeds|rates|truths)"),
+}  # of several seeds and rates: see test_arms
 WITHOUT_LATEX = ("frontier", "samples")
 OF_TOKENS = set(listed("Tables", "of tokens alone"))  # see test_tokens_dag
 

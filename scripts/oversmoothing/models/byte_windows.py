@@ -29,7 +29,7 @@ def readings(windows: pa.Table, evaluation: np.ndarray | None = None, context: i
     """Yield what is read for each window: up to `context` bytes before it, its prompt and its scored bytes.
 
     The bytes before a window are those of the evaluation split, uint8 (bytes,), whatever documents they are from, and
-    begin with a whole character. A window that is no part of the split, such as a prompt of the user, has none. A
+    may begin inside a character. A window that is no part of the split, such as a prompt of the user, has none. A
     `UserError` says if the windows are not of this split.
     """
     offsets = windows["offset"].to_pylist() if context and evaluation is not None else [-1] * len(windows)
@@ -41,14 +41,8 @@ def readings(windows: pa.Table, evaluation: np.ndarray | None = None, context: i
                 raise UserError(
                     f"window {window} is not at byte {offset:,} of the evaluation split; draw windows again"
                 )
-            before = whole_characters(evaluation[max(0, offset - context) : offset].tobytes())
+            before = evaluation[max(0, offset - context) : offset].tobytes()
         yield Reading(window, before + prompt + scored, len(before) + len(prompt))
-
-
-def whole_characters(text: bytes) -> bytes:
-    """Return a text of UTF-8 without the end of a character with which it begins."""
-    begins = next((i for i, byte in enumerate(text[:4]) if not 0x80 <= byte < 0xC0), 0)
-    return text[begins:]
 
 
 def log_probabilities(p: np.ndarray) -> np.ndarray:
