@@ -145,11 +145,17 @@ def test_the_memory_of_a_byte_view_goes_with_its_weights(tmp_path):
     config = default(truths=[view], assets=str(tmp_path))
     model = plan.models.by_name(config)["t"]
     assert plan.resources.byte_view_memory(config, model) == plan.needs.study(config)["memory"] == 16_000
+    assert plan.needs.study(config)["byte_views"] == [{"name": "t", "operations": None}]
+    assert plan.resources.byte_view_time(config, model) == 240
     files = {"model.safetensors": {"size": 4 * 10**9}, "config.json": {"size": 10**9}}
     (tmp_path / "o--n@main.json").write_text(json.dumps({"files": files}))
     expected = 2000 + 12_000 + 2 * config["windows"]["scored"]
     assert plan.resources.byte_view_memory(config, model) == plan.needs.study(config)["memory"] == expected
     assert plan.resources.byte_view_memory(config, model, attempt=3) == 2 * expected
+    windows = config["windows"]
+    tokens = windows["count"] * ((1000 + windows["prompt"]) // 4 + windows["scored"])
+    assert plan.needs.study(config)["byte_views"] == [{"name": "t", "operations": 4 * 10**9 * tokens}]
+    assert 240 < plan.resources.byte_view_time(config | {"device": "cpu"}, model) <= 1440
 
 
 def test_models_by_name():

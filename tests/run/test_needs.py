@@ -26,6 +26,7 @@ STUDY = {
     "models": [MODEL, {"name": "svd4-s1", "kind": "svd", "settings": None}],
     "further": [],
     "truths": ["truth"],
+    "byte_views": [],
     "fetched": {"a shard": 1000},
     "corpus": 1500,
     "positions": 10,
@@ -47,6 +48,14 @@ def test_models_that_studies_add():
     assert "1.0e+15 of 2 heads that are trained again." in report(study)
     assert "none" not in report(study)
     assert disk_bytes(study)["scores"] == 4 * 5 * 10 * 4 * 5
+
+
+def test_what_byte_views_take():
+    views = [{"name": "large", "operations": 67 * 10**11}, {"name": "new", "operations": None}]
+    text = report({**STUDY, "byte_views": views})
+    assert "Byte view large: 6.7e+12 operations, processor minutes of a core with AVX2: 2." in text
+    assert "Byte view new: as many operations as its weights ask for, which `snakemake assets` lists." in text
+    assert "Byte view" not in report(STUDY)
 
 
 def test_disk_by_hand():

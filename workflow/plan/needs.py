@@ -6,7 +6,7 @@ from typing import Any
 from plan import assets, studies
 from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
 from plan.models import by_name, names, trials
-from plan.resources import byte_view_memory, hub_truth_memory, training_memory
+from plan.resources import byte_view_memory, byte_view_operations, hub_truth_memory, training_memory
 from plan.settings import settings
 
 # Bytes that a config may fetch from the hub. FineWeb's shards hold about 10 billion tokens of 4.5 bytes in 30.7 GB.
@@ -41,6 +41,11 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
         ],
         further=studies.work(config),
         truths=names(known, "truth"),
+        byte_views=[
+            {"name": model.name, "operations": byte_view_operations(config, model)}
+            for model in known.values()
+            if model.byte_view
+        ],
         fetched=fetched,
         corpus=text,
         positions=config["windows"]["count"] * config["windows"]["scored"],

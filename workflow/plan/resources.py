@@ -98,10 +98,33 @@ def byte_view_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) 
 
     Weights on the hub mostly take two bytes each. Until they are listed, 16 GB are requested.
     """
-    stored = weight_bytes(f"{config['assets'].rstrip('/')}/{(model.hub or {})['asset']}.json")
+    stored = _stored(config, model)
     if stored is None:
         return scaled(16_000, attempt)
     return scaled(2000 + 3 * stored // 10**6 + 2 * config["windows"]["scored"], attempt)
+
+
+def byte_view_operations(config: Mapping[str, Any], model: Model) -> int | None:
+    """Estimated operations of a byte view over all windows; None until its weights are listed.
+
+    Two per weight and token of a window's tree: one token for four bytes that are only read, and one a scored byte.
+    """
+    stored = _stored(config, model)
+    windows = config["windows"]
+    read = (model.hub or {})["context"] + windows["prompt"]
+    return None if stored is None else stored * windows["count"] * (read // 4 + windows["scored"])
+
+
+def byte_view_time(config: Mapping[str, Any], model: Model) -> int:
+    """Generous estimate of the time of a byte view in minutes, at most a day, at the speeds of `training_time`."""
+    operations = byte_view_operations(config, model)
+    speed = 3e13 if gpus(config) else 1e10 * config["inference"]["threads"]
+    return 240 if operations is None else min(DAY, 30 + round(operations / speed / 60))
+
+
+def _stored(config: Mapping[str, Any], model: Model) -> int | None:
+    """Bytes of the weights of a model from the hub."""
+    return weight_bytes(f"{config['assets'].rstrip('/')}/{(model.hub or {})['asset']}.json")
 
 
 def truncation_memory(config: Mapping[str, Any]) -> int:

@@ -42,7 +42,9 @@ rule byte_logits:
     threads: config["inference"]["threads"]
     resources:
         **ON_GPU,
-        **per_attempt(runtime=240),
+        runtime=lambda wildcards, attempt: plan.resources.scaled(
+            plan.resources.byte_view_time(config, MODELS[wildcards.model]), attempt
+        ),
         mem_mb=lambda wildcards, attempt: plan.resources.byte_view_memory(config, MODELS[wildcards.model], attempt),
     params:
         settings=lambda wildcards: plan.models.byte_view_settings(config, MODELS[wildcards.model]),

@@ -89,9 +89,9 @@ def report(study: Mapping[str, Any]) -> str:
     """Needs of a study, in Markdown.
 
     The study has ``models`` (``name``, ``kind``, and ``settings`` of its training or None), ``further`` (of each
-    kind of models made from these ``what`` they are, ``count`` and ``operations``), ``truths``, ``fetched`` (bytes
-    by name, 0 where unknown), ``corpus`` (bytes of text), ``positions`` scored, the number of ``decodings``, and
-    ``memory`` (MB of the largest job).
+    kind of models made from these ``what`` they are, ``count`` and ``operations``), ``truths``, ``byte_views``
+    (``name``, and ``operations``, None where unknown), ``fetched`` (bytes by name, 0 where unknown), ``corpus`` (bytes
+    of text), ``positions`` scored, the number of ``decodings``, and ``memory`` (MB of the largest job).
     """
     trained = {model["name"]: model["settings"] for model in study["models"] if model["settings"]}
     total = _operations(study)
@@ -124,6 +124,8 @@ def report(study: Mapping[str, Any]) -> str:
             f"{training_gpu_bytes(trained[largest]) / 1e9:.0f} GB to train {largest} "
             "(a smaller `training.batch` and a larger `training.accumulation` lower that)."
         )
+    for view in study["byte_views"]:
+        parts.append(f"Byte view {view['name']}: {_of_byte_view(view['operations'])}.")
     disk = disk_bytes(study)
     disk["all"] = sum(disk.values())
     parts += ["Disk, before compression:", _table({"for": of, "GB": f"{size / 1e9:.2f}"} for of, size in disk.items())]
@@ -155,6 +157,13 @@ def _operations(study: Mapping[str, Any]) -> int:
     """Return the operations of all trainings, and of what is made from them."""
     trained = sum(training_flops(model["settings"]) for model in study["models"] if model["settings"])
     return trained + sum(part["operations"] for part in study["further"])
+
+
+def _of_byte_view(operations: int | None) -> str:
+    if operations is None:
+        return "as many operations as its weights ask for, which `snakemake assets` lists"
+    kind, rate = next(iter(CORES.items()))
+    return f"{operations:.1e} operations, processor minutes of a core with {kind}: {_minutes(operations, rate)}"
 
 
 def _minutes(operations: float, rate: float) -> str:
