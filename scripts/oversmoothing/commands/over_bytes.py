@@ -55,9 +55,11 @@ def check(folders: Mapping[str, Path], length: int, bos: int | str | None = AUTO
 
 def config_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the config of a comparison over tokens as one over bytes, with both models as byte views."""
+    windows = config["windows"]
     return {
         **config,
         "tokens": "bytes",
+        "language_model": {"block": windows["prompt"] + windows["scored"]},  # checked, though no sample is judged
         "wanted": [*(table for table in config["wanted"] if table not in LEFT_OUT), *INSTEAD],
         **{part: [{**entry, **VIEW} for entry in config[part]] for part in ("family", "truths")},
     }
