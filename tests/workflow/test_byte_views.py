@@ -18,6 +18,7 @@ FAMILY = [{"rank": 4}, {"rank": 16, "published_as": 512}]
 VIEWS = [{"name": "small", "hub": "./hub/small", "layout": "tokens"}]
 LARGE = {"name": "large", "hub": "./hub/large", "layout": "tokens", "context": 16, "temperature": 1.25}
 TABLES = [TABLE, *(f"results/tables/{name}.csv" for name in ("truths", "losses", "forced"))]
+OTHERS = [f"results/tables/{name}.csv" for name in ("bytes", "next_byte", "entropy_difference")]
 OF_INSIDE = {  # rules that read a head, hidden states or samples of each member
     *("tbat", "tbat_approximation", "bat_premise", "forced", "best_head", "argmaxability", "ranks"),
     *("acceptance", "sample", "quality", "dynamics", "frontier", "logits", "hub_logits", "hub_sample"),
@@ -47,7 +48,7 @@ class Views:
 def views(built, tmp_path_factory):
     views = Views(copy_built(built, tmp_path_factory.mktemp("views") / "project"))
     views.study.snakemake("assets", config=views.config)
-    views.study.snakemake(*TABLES, MODELS, config=views.config)
+    views.study.snakemake(*TABLES, *OTHERS, MODELS, config=views.config)
     return views
 
 
@@ -64,6 +65,16 @@ def test_the_tables_have_both_truths_and_say_what_a_byte_view_has_not(views):
     forced = views.table("forced")
     assert set(forced.model) == {"bn4-s1337", "bn16-s1337"}
     assert set(forced.truth) == {"truth", "large"}  # the truth enters as a distribution
+
+
+def test_the_next_byte_and_the_bytes_of_a_view_are_in_their_tables(views):
+    """Of a prompt nothing lies before it, and no byte that ends no character has a probability."""
+    for name, models in (("next_byte", {"small", "large"}), ("bytes", {"small", "large"})):
+        assert models <= set(views.table(name).model), name
+    shown = read_table(views.folder / "results/showcase/logits/large.parquet")
+    p = np.exp(vectors(shown["logits"].combine_chunks()).astype(np.float64))
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-6)
+    assert (p[:, 0xFF] == 0).all()
 
 
 def test_each_truth_is_held_against_the_other(views):
