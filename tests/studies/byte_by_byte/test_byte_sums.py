@@ -146,7 +146,17 @@ def test_scores_of_other_windows_are_refused(by_hand, tmp_path, scored, message)
         list(sums_by_byte(by_hand[0], scores))
 
 
-def test_logits_that_are_not_finite_are_refused(tmp_path):
-    model = write_logits(tmp_path / "m.parquet", {0: np.full((1, V), np.nan)})
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_logits_that_are_not_finite_are_refused(tmp_path, value):
+    model = write_logits(tmp_path / "m.parquet", {0: np.full((1, V), value)})
     with pytest.raises(UserError, match=r"m.parquet: window 0 has non-finite logits"):
         list(sums_by_byte(model))
+
+
+def test_bytes_of_no_probability_are_never_the_most_probable(tmp_path):
+    logits = np.full((2, V), -np.inf, np.float32)
+    logits[0, 1], logits[1, V - 1] = -3, 0
+    (rows,) = sums_by_byte(write_logits(tmp_path / "m.parquet", {0: logits}))
+    found = rows.to_pylist()
+    argmaxes = {row["byte"]: row["value"] for row in found if row["measure"] == "argmaxes"}
+    assert argmaxes == {1: 1, V - 1: 1}
