@@ -9,7 +9,7 @@ SIGNS = {b"PK\x03\x04": PICKLED, b"\x80": PICKLED, b"GGUF": GGUF}  # with which 
 SUFFIXES = {".gguf": GGUF} | dict.fromkeys((".bin", ".pt", ".pth", ".ckpt", ".pkl"), PICKLED)
 CONVERSIONS = {
     PICKLED: "load the model where you trust it, save it to a folder with `save_pretrained`, and name that folder",
-    GGUF: "name the file itself, whose name must end in .gguf",
+    GGUF: "name such a file itself, on this machine and ending in .gguf",
 }
 
 

@@ -24,7 +24,7 @@ from oversmoothing.models.pretrained.folder import CONFIG, SINGLE, check_finite
 
 logger = logging.getLogger(__name__)
 
-ARCHITECTURES = ("gpt2", "llama", "qwen2", "qwen3")  # causal language models whose conversion is tested
+ARCHITECTURES = ("llama", "qwen2", "qwen3")  # causal language models whose conversion is tested
 BYTE_LEVEL = "gpt2"  # the value of `tokenizer.ggml.model` for byte-level byte-pair encoding
 DIGITS = {"llama-bpe": r"\p{N}{1,3}", "qwen2": r"\p{N}"}  # how many of them are one word
 WORDS = (
