@@ -16,9 +16,9 @@ TYPES = {"special": TokenType.CONTROL, "added": TokenType.USER_DEFINED, "normal"
 def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=None, weights=None, quantised=False):
     """Write a model of `hub_models.write_token_model` to a GGUF file; return the folder that it came from.
 
-    `division` is the key ``tokenizer.ggml.pre``, `kind` is ``tokenizer.ggml.model``; `more` are further keys, of which a
-    function adds one; `weights` may change each tensor, by name, or drop it with None; `quantised` are, in eight bits,
-    those whose rows have a multiple of 32 numbers.
+    `division` is the key ``tokenizer.ggml.pre``, `kind` is ``tokenizer.ggml.model``; `more` adds what else there is.
+    `weights` may change each tensor, by name, or drop it with None. `quantised`, in eight bits, are those whose rows
+    have a multiple of 32 numbers.
     """
     folder = path.parent / f"{path.stem}-source"
     model = write_token_model(folder, layout)
@@ -61,7 +61,7 @@ def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=N
 
 
 def interleaved(values, heads):
-    """Return a map to queries or keys with its rows in llama.cpp's order, in which the two halves of a head alternate."""
+    """Return a map to queries or keys with its rows as llama.cpp has them: the two halves of a head alternate."""
     rows, columns = values.shape
     return values.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
 

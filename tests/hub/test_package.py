@@ -126,8 +126,11 @@ def test_a_path_that_leads_out_does_not(tmp_path):
     ("files", "message"),
     [
         ({"a/one.gguf": "", "b/two.gguf": ""}, "it holds 2 models, a/one.gguf and b/two.gguf, and not one"),
-        ({**FOLDER, "b/config.json": "", "b/model.safetensors": ""}, "it holds 2 models, b/config.json and model/conf"),
-        ({"model/model.safetensors": ""}, r"it holds no model, neither a GGUF file nor config.json and model\*.safeten"),
+        ({**FOLDER, "b/config.json": "", "b/model.safetensors": ""}, "it holds 2 models, b/config.json and model/"),
+        (
+            {"model/model.safetensors": ""},
+            r"it holds no model, neither a GGUF file nor config.json and model\*.safeten",
+        ),
     ],
 )
 def test_a_wheel_holds_one_model(tmp_path, files, message):

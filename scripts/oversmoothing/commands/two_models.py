@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments that all commands of two models take."""
     number = partial(command.add_argument, type=int, metavar="N")
-    what = "a causal language model: a folder in the Hugging Face format, a .gguf file, or a name on the hub (owner/name)"
+    what = "a causal language model: a folder (Hugging Face format), a .gguf file or a name on the hub (owner/name)"
     command.add_argument("model", help=what)
     command.add_argument("truth", help="the model that it is measured against, with the same tokenizer")
     text = "text to measure on: .txt, .md, .jsonl, .json, .parquet, also compressed"

@@ -39,7 +39,8 @@ def as_folder(source: Named) -> Path | None:
         return None
     path = Path(os.path.expanduser(source))  # noqa: PTH111 (Path's own raises where there is no such user)
     is_path = path.is_absolute() or len(path.parts) > 2 or source.startswith((".", "~"))
-    is_path = is_path or path.is_dir() or path.suffix == GGUF or (path.suffix in (".safetensors", *SUFFIXES) and path.is_file())
+    is_path = is_path or path.is_dir() or path.suffix == GGUF
+    is_path = is_path or (path.suffix in (".safetensors", *SUFFIXES) and path.is_file())
     return newest(path) if is_path else None
 
 

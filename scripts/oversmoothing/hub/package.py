@@ -127,7 +127,7 @@ def _download(package: Package, folder: Path, by_hand: Path) -> None:
     if done.returncode == 0:
         return
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    said = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")] or lines or ["it says nothing"]
+    said = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")] or lines or ["no reason"]
     why = "this Python has no pip" if NO_PIP in done.stderr else f"pip cannot download it ({said[-1]})"
     raise UserError(f"{package}: {why}; {_instead(package, by_hand)}")
 

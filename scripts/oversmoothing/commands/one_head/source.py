@@ -1,4 +1,4 @@
-"""The files of models: a folder, a GGUF file, converted once, or a name on the hub, fetched once; do they fit?"""
+"""The files of models: a folder, a GGUF file, converted once, or a name on the hub, fetched once; checked."""
 
 from collections.abc import Mapping
 from pathlib import Path

