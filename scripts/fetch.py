@@ -6,10 +6,12 @@ from pathlib import Path
 from oversmoothing.hub.cache import check_links, snapshot_of
 from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, from_cache, take_stock
 from oversmoothing.hub.listing import Repository
-from oversmoothing.jobs import Job, run
+from oversmoothing.jobs import Job, import_by_name, run
 from oversmoothing.store.sealed_json import write_sealed
 
 logger = logging.getLogger(__name__)
+
+MAKING = "oversmoothing.models.pretrained.made_assets"  # with PyTorch, which no download needs
 
 
 def main(job: Job) -> None:
@@ -18,9 +20,7 @@ def main(job: Job) -> None:
     folder = Path(job.output[0]).with_suffix("")
     files, needed = (MODEL_FILES, MODEL_NEEDS) if "part" not in source else (TOKENIZER_FILES, TOKENIZER_FILES)
     if "gguf" in source or "package" in source:
-        from oversmoothing.models.pretrained.made_assets import make_asset  # with PyTorch, which takes seconds
-
-        manifest = make_asset(source, folder)
+        manifest = import_by_name(MAKING).make_asset(source, folder)
     elif "folder" in source:
         check_links(Path(source["folder"]))
         manifest = take_stock(source["folder"], files, needed) | source

@@ -12,6 +12,7 @@ alone.
 """
 
 ASSETS = plan.assets.by_name(config)
+MAKING_ASSETS = "oversmoothing/models/pretrained/made_assets.py"  # from GGUF files and packages, with its imports
 
 
 rule fetch:
@@ -27,8 +28,9 @@ rule fetch:
     params:
         settings=lambda wildcards: ASSETS[wildcards.asset],
         files=lambda wildcards: contents(plan.assets.files_in_folder(ASSETS[wildcards.asset])),
-        # A function of `output`, so not compared: fetched files stay valid when this code changes.
+        # Functions of `output`, so not compared: fetched files stay valid when this code changes.
         code=lambda wildcards, output: fingerprint("fetch.py"),
+        by_name=lambda wildcards, output: fingerprints(MAKING_ASSETS),
     script:
         step("fetch.py")
 
