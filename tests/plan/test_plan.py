@@ -135,8 +135,8 @@ def test_files_and_packages_are_assets_that_are_made_here(tmp_path):
         check_paths(config)
     (tmp_path / "small.gguf").write_bytes(bytes(10**7))
     check_paths(config)
-    assert plan.assets.memory(assets[of_file]) == 1500 + 12 * 10
-    assert plan.assets.memory(assets[of_file], attempt=2) == (1500 + 12 * 10) * 3 // 2
+    assert plan.resources.asset_memory(assets[of_file]) == 1500 + 12 * 10
+    assert plan.resources.asset_memory(assets[of_file], attempt=2) == (1500 + 12 * 10) * 3 // 2
 
 
 def test_only_the_tokenizer_of_a_repository_is_fetched_alone():

@@ -7,12 +7,8 @@ from typing import Any
 
 from oversmoothing.hub.names import Named, as_folder, as_gguf, asset_name
 from plan import studies
-from plan.resources import scaled
 from plan.settings import settings
 from plan.tokens import tokenizer
-
-CONVERTED = 12  # bytes of memory for a byte of GGUF: its weights in float32, with eight times the bits, and a copy
-
 
 def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Sources of the assets, by name: ``repository`` and ``revision``, the user's ``folder``, or what is converted.
@@ -60,16 +56,6 @@ def files_in_folder(source: Mapping[str, str]) -> list[str]:
     if "folder" not in source or not folder.is_dir():
         return []
     return sorted(str(path) for path in folder.iterdir() if path.suffix in (".json", ".safetensors", ".txt", ".model"))
-
-
-def memory(source: Mapping[str, str], attempt: int = 1) -> int:
-    """Estimated memory in MB of what fetches an asset, or converts it to float32 (see `CONVERTED`)."""
-    if "package" in source:
-        return scaled(3000, attempt)
-    if "gguf" not in source:
-        return scaled(500, attempt)
-    path = Path(source["gguf"])
-    return scaled(1500 + CONVERTED * (path.stat().st_size if path.is_file() else 0) // 10**6, attempt)
 
 
 def step(revision: str) -> int | None:

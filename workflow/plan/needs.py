@@ -6,7 +6,7 @@ from typing import Any
 from plan import assets, studies
 from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
 from plan.models import by_name, names, trials
-from plan.resources import hub_truth_memory, training_memory
+from plan.resources import asset_memory, hub_truth_memory, training_memory
 from plan.settings import settings
 
 # Bytes that a config may fetch from the hub. FineWeb's shards hold about 10 billion tokens of 4.5 bytes in 30.7 GB.
@@ -52,7 +52,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
             8000,
             *(training_memory(model) for model in known.values() if model.settings),
             *(hub_truth_memory(config) for model in known.values() if model.hub),
-            *(assets.memory(source) for source in sources),
+            *(asset_memory(source) for source in sources),
         ),
     )
 

@@ -15,6 +15,7 @@ from plan.models import Model, by_name
 from plan.tokens import over_bytes
 
 DAY = 1440  # minutes
+CONVERTED = 12  # bytes of memory for a byte of GGUF: float32 has eight times the bits of most, and there are copies
 
 
 def scaled(resource: int, attempt: int) -> int:
@@ -90,6 +91,16 @@ def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -
 def hub_truth_memory(config: Mapping[str, Any]) -> int:
     """Memory in MB for a truth from the hub: EvaByte's 6.5 billion weights, in float32 on a CPU."""
     return 20_000 if gpus(config) else 32_000
+
+
+def asset_memory(source: Mapping[str, str], attempt: int = 1) -> int:
+    """Estimated memory in MB of what fetches an asset (`assets.by_name`), or makes it: PyTorch and float32 weights."""
+    if "package" in source:
+        return scaled(3000, attempt)
+    if "gguf" not in source:
+        return scaled(500, attempt)
+    path = Path(source["gguf"])
+    return scaled(1500 + CONVERTED * (path.stat().st_size if path.is_file() else 0) // 10**6, attempt)
 
 
 def truncation_memory(config: Mapping[str, Any]) -> int:

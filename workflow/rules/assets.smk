@@ -24,7 +24,7 @@ rule fetch:
         asset=one_of(ASSETS),
     localrule: True
     resources:
-        mem_mb=lambda wildcards, attempt: plan.assets.memory(ASSETS[wildcards.asset], attempt),
+        mem_mb=lambda wildcards, attempt: plan.resources.asset_memory(ASSETS[wildcards.asset], attempt),
     params:
         settings=lambda wildcards: ASSETS[wildcards.asset],
         files=lambda wildcards: contents(plan.assets.files_in_folder(ASSETS[wildcards.asset])),
