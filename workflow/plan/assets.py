@@ -10,6 +10,7 @@ from plan import studies
 from plan.settings import settings
 from plan.tokens import tokenizer
 
+
 def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Sources of the assets, by name: ``repository`` and ``revision``, the user's ``folder``, or what is converted.
 
