@@ -130,11 +130,13 @@ def test_files_and_packages_are_assets_that_are_made_here(tmp_path):
     assert [models[name].hub["asset"] for name in ("file", "packed")] == [*assets]
     assert plan.assets.by_repository(config) == {}
     assert [plan.assets.files_in_folder(source) for source in assets.values()] == [[path], []]
-    assert plan.needs.study(config)["fetched"] == {"small-model==0.1": 0}
+    needs = plan.needs.study(config)
+    assert (needs["fetched"], needs["converted"]) == ({"small-model==0.1": 0}, 0)
     with pytest.raises(ConfigError, match=r"truths\.0\.hub: no file .*small\.gguf \(searched in"):
         check_paths(config)
     (tmp_path / "small.gguf").write_bytes(bytes(10**7))
     check_paths(config)
+    assert plan.needs.study(config)["converted"] == 8 * 10**7
     assert plan.resources.asset_memory(assets[of_file]) == 1500 + 12 * 10
     assert plan.resources.asset_memory(assets[of_file], attempt=2) == (1500 + 12 * 10) * 3 // 2
 

