@@ -6,7 +6,9 @@ transformers leaves out how some vocabularies divide a text before the merges (`
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -140,14 +142,15 @@ def _read(path: Path) -> tuple[int, dict[str, Any]]:
 
 def _load(path: Path, numbers: int) -> Any:
     """Return the model of a GGUF file, with dequantised weights that are neither missing nor left over."""
-    loaded: Any = AutoModelForCausalLM.from_pretrained(
-        str(path.parent),
-        gguf_file=path.name,
-        dtype=torch.float32,
-        quantization_config=GgufConfig(dequantize=True),
-        output_loading_info=True,
-        **OPTIONS,
-    )
+    with redirect_stderr(StringIO()):  # without the bar that transformers draws, terminal or not
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            str(path.parent),
+            gguf_file=path.name,
+            dtype=torch.float32,
+            quantization_config=GgufConfig(dequantize=True),
+            output_loading_info=True,
+            **OPTIONS,
+        )
     model, report = loaded
     if absent := sorted(report["missing_keys"]):
         raise UserError(f"it lacks the tensor {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
