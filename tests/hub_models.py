@@ -173,6 +173,7 @@ TOKEN_LAYOUTS = {
     "olmo": ("olmo", 304, OF_LLAMA),
     "olmo2": ("olmo2", 304, OF_LLAMA),
     "qwen2": ("qwen2", 312, OF_LLAMA | {"tie_word_embeddings": True}),
+    "qwen3": ("qwen3", 301, OF_LLAMA | {"head_dim": 128}),
 }
 ODD_LAYOUTS = {
     "phi": ("phi", 301, OF_LLAMA),

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from gguf_models import write_small_gguf
 from hub_models import files_of, write_bpe, write_gemma2, write_token_model
 from huggingface_hub import constants
 from jsonschema import Draft202012Validator
@@ -420,3 +421,34 @@ def test_the_schema_describes_every_value(capsys):
             described(part.get("items", {}))
 
     described(SCHEMA)
+
+
+def test_a_gguf_file_is_converted_once_and_again_when_it_has_changed(tmp_path, monkeypatch, capsys):
+    source = write_small_gguf(tmp_path / "small.gguf")
+    (tmp_path / "t.txt").write_text(TEXT)
+    more = ["--text", "t.txt", "--positions", "8", "--tbat-positions", "0", "--no-unargmaxable", "--device", "cpu"]
+    monkeypatch.chdir(tmp_path)
+
+    def measured(name):
+        assert main(["head", name, *more, "--json", "out.json"]) == 0
+        capsys.readouterr()
+        return json.loads((tmp_path / "out.json").read_text())
+
+    first = measured("small.gguf")
+    assert first["source"]["folder"] == "assets/gguf-small.gguf"
+    of_source = measured(str(source))
+    assert {key: value for key, value in first.items() if key != "source"} == {
+        key: value for key, value in of_source.items() if key != "source"
+    }
+    made = (tmp_path / "assets/gguf-small.gguf/config.json").stat().st_mtime_ns
+    measured("./small.gguf")
+    measured("small.gguf")
+    assert (tmp_path / "assets/gguf-small.gguf/config.json").stat().st_mtime_ns == made
+    write_small_gguf(tmp_path / "small.gguf", division="smollm")
+    measured("small.gguf")
+    assert (tmp_path / "assets/gguf-small.gguf/config.json").stat().st_mtime_ns > made
+    (tmp_path / "small.gguf").unlink()
+    assert main(["head", "small.gguf"]) == 1
+    assert "Error: small.gguf: no such file (searched from " in capsys.readouterr().err
+    assert main(["head", "small.gguf", "--revision", "r"]) == 1
+    assert "--revision r: small.gguf is a path" in capsys.readouterr().err

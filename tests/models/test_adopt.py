@@ -106,7 +106,7 @@ def sealed_and_changed(path):
     [
         (pickled, "pickled weights, which can run code and are never read; convert it where you trust it: `safetens"),
         (pickled_as_of_old, "pickled weights, which can run code and are never read; convert"),
-        (lambda path: path.write_bytes(b"GGUF" + bytes(60)), "weights in GGUF, which are not read; convert"),
+        (lambda path: path.write_bytes(b"GGUF" + bytes(60)), "weights in GGUF; convert"),
         (lambda path: path.write_bytes(b"some text"), r"not a complete safetensors file \(.*\); make or copy it again"),
         (lambda path: path.write_bytes(b""), r"not a complete safetensors file \(.*\); make or copy it again"),
         (

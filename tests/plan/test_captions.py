@@ -34,5 +34,7 @@ def test_the_front_page_names_the_models_of_a_hub():
     text = " ".join(rendered(front, **named).split())
     assert "the tokens of o/large" in text
     assert "the models small; truths: truth" in text
+    named["tokens"]["tokenizer"] = {"package": "small-model==0.1", "sha256": "0" * 64}
+    assert "the tokens of small-model==0.1," in " ".join(rendered(front, **named).split())
     assert "Godey" not in text
     assert "small language models over bytes (256 tokens" in " ".join(rendered(front).split())

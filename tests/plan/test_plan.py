@@ -158,6 +158,38 @@ def test_the_memory_of_a_byte_view_goes_with_its_weights(tmp_path):
     assert 240 < plan.resources.byte_view_time(config | {"device": "cpu"}, model) <= 1440
 
 
+PACKAGE = {"package": "small-model==0.1", "sha256": "0123456789abcdef" * 4}
+
+
+def test_files_and_packages_are_assets_that_are_made_here(tmp_path):
+    path = str(tmp_path / "small.gguf")
+    members = [{"name": "packed", "hub": PACKAGE}]
+    config = default(family=members, truths=[{"name": "file", "hub": path}], tokens={"tokenizer": PACKAGE}, studies=[])
+    assets = plan.assets.by_name(config)
+    of_file = f"gguf-{tmp_path}/small.gguf".replace("/", "--")
+    assert assets == {of_file: {"gguf": path}, "package-small-model@0.1": PACKAGE}
+    models = plan.models.by_name(config)
+    assert [models[name].hub["asset"] for name in ("file", "packed")] == [*assets]
+    assert plan.assets.by_repository(config) == {}
+    assert [plan.assets.files_in_folder(source) for source in assets.values()] == [[path], []]
+    needs = plan.needs.study(config)
+    assert (needs["fetched"], needs["converted"]) == ({"small-model==0.1": 0}, 0)
+    with pytest.raises(ConfigError, match=r"truths\.0\.hub: no file .*small\.gguf \(searched in"):
+        check_paths(config)
+    (tmp_path / "small.gguf").write_bytes(bytes(10**7))
+    check_paths(config)
+    assert plan.needs.study(config)["converted"] == 8 * 10**7
+    assert plan.resources.asset_memory(assets[of_file]) == 1500 + 12 * 10
+    assert plan.resources.asset_memory(assets[of_file], attempt=2) == (1500 + 12 * 10) * 3 // 2
+
+
+def test_only_the_tokenizer_of_a_repository_is_fetched_alone():
+    for source in (PACKAGE, "my/small.gguf"):
+        config = default(tokens={"tokenizer": source}, studies=[])
+        (asset,) = plan.assets.by_name(config).values()
+        assert asset == (PACKAGE if source is PACKAGE else {"gguf": source})
+
+
 def test_models_by_name():
     models = plan.models.by_name(default(seeds=[1, 2], svd_ranks=[4]))
     assert {"bn4-s1", "bn4-s2"} < models.keys()
@@ -300,6 +332,12 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"truths": [{"name": "t", "hub": "o/n", "path": "x", "layout": "evabyte"}]}, "truths.0: t must have either"),
         ({"truths": [{"name": "t", "hub": "o/n"}]}, "truths.0: t: `layout` .* goes with `hub`"),
         ({"truths": [{"name": "t", "hub": "o/n", "layout": "llama"}]}, "truths.0.layout: 'llama' is not one of"),
+        ({"truths": [{"name": "t", "hub": {"package": "a==1"}}]}, "truths.0.hub: 'sha256' is a required property"),
+        ({"truths": [{"name": "t", "hub": PACKAGE | {"package": "a"}}]}, "truths.0.hub.package: 'a' does not match"),
+        ({"truths": [{"name": "t", "hub": PACKAGE | {"package": "-r==1"}}]}, "truths.0.hub.package: '-r==1' does not"),
+        ({"truths": [{"name": "t", "hub": PACKAGE | {"sha256": "ab"}}]}, "truths.0.hub.sha256: 'ab' does not match"),
+        ({"truths": [{"name": "t", "hub": PACKAGE | {"url": "x"}}]}, "truths.0.hub: unknown key 'url'; known keys: p"),
+        ({"truths": [{"name": "t", "hub": 3}]}, "truths.0.hub: 3 is not of type 'string', 'object'"),
         ({"truths": [{"name": "t", "model": {}, "batch": 4}]}, "truths.0: t: `batch` goes with `hub`"),
         (
             {"truths": [{"name": "t", "hub": "o/n", "layout": "evabyte", "bos": 1}]},

@@ -28,6 +28,7 @@ STUDY = {
     "truths": ["truth"],
     "byte_views": [],
     "fetched": {"a shard": 1000},
+    "converted": 8000,
     "corpus": 1500,
     "positions": 10,
     "decodings": 5,
@@ -60,6 +61,7 @@ def test_what_byte_views_take():
 
 def test_disk_by_hand():
     disk = disk_bytes(STUDY)
+    assert disk["models converted to float32"] == 8000
     assert disk["weights"] == 4 * matrices(SHAPE)
     assert disk["checkpoints under way"] == disk["weights"] + 2 * checkpoint_bytes(SHAPE)
     assert disk["snapshots along training"] == 5 * disk["weights"]  # steps 0, 1, 2, 4, 8

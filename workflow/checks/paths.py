@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.data.globs import CONTROL, matching_files
-from oversmoothing.hub.names import as_folder, asset_name
+from oversmoothing.hub.names import Named, as_folder, as_gguf, asset_name
 from plan import studies
 from plan.corpus import local_shards, patterns, user_files
 from plan.settings import ConfigError
@@ -72,8 +72,8 @@ def _missing(config: Mapping[str, Any]) -> Iterator[str]:
         if not Path(path).is_file():
             yield f"{key}: no file {path} {here}"
     for key, path in _folders(config):
-        if not Path(path).is_dir():
-            yield f"{key}: no folder {path} {here}"
+        if not (Path(path).is_file() if as_gguf(path) else Path(path).is_dir()):
+            yield f"{key}: no {'file' if as_gguf(path) else 'folder'} {path} {here}"
 
 
 def _no_folders(config: Mapping[str, Any]) -> Iterator[str]:
@@ -105,8 +105,8 @@ def _files(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _folders(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys and paths of the folders given in place of a hub name."""
-    named = {
+    """Keys and paths of the folders and GGUF files given in place of a hub name."""
+    named: dict[str, Named] = {
         f"{key}.{i}.hub": entry["hub"]
         for key in ("truths", "family")
         for i, entry in enumerate(config[key])

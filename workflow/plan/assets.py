@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.hub.names import as_folder, asset_name
+from oversmoothing.hub.names import Named, as_folder, as_gguf, asset_name
 from plan import studies
 from plan.settings import settings
 from plan.tokens import tokenizer
 
 
 def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Sources of the assets, by name: ``repository`` and ``revision``, or the user's ``folder``.
+    """Sources of the assets, by name: ``repository`` and ``revision``, the user's ``folder``, or what is converted.
 
+    That is the user's file, ``gguf``, or a ``package`` with the ``sha256`` of its wheel.
     ``otherwise`` is the revision to fetch if the hub lacks ``revision``; ``instead_of`` is the missing folder in whose
     place ``folder`` is read.
     """
@@ -22,7 +23,9 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     named = [(entry["hub"], entry.get("revision", "main")) for entry in of_hub]
     sources = {asset_name(*model): hub_source(*model) for model in named}
     if (named_tokenizer := tokenizer(config)) and (name := asset_name(*named_tokenizer)) not in sources:
-        sources[name] = settings(**hub_source(*named_tokenizer), part="tokenizer")
+        source = hub_source(*named_tokenizer)
+        part = {"part": "tokenizer"} if {"repository", "folder"} & set(source) else {}
+        sources[name] = settings(**source, **part)
     return sources | {name: source for name, (source, _) in studies.assets(config).items()}
 
 
@@ -37,14 +40,20 @@ def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, An
     return gathered
 
 
-def hub_source(source: str, revision: str) -> dict[str, str]:
-    """Return what to fetch: a ``repository`` on the hub at a ``revision``, or the user's ``folder``."""
+def hub_source(source: Named, revision: str) -> dict[str, str]:
+    """Return what to fetch, as `by_name` describes it, of a model that the config names."""
+    if not isinstance(source, str):
+        return settings(package=source["package"], sha256=source["sha256"])
+    if file := as_gguf(source):
+        return settings(gguf=str(file))
     folder = as_folder(source)
     return settings(folder=str(folder)) if folder else settings(repository=source, revision=revision)
 
 
 def files_in_folder(source: Mapping[str, str]) -> list[str]:
-    """Files of the user's folder, so that Snakemake sees any change; empty for a model on the hub."""
+    """Files of the user, so that Snakemake sees any change; empty for a model on the hub or in a package."""
+    if "gguf" in source:
+        return [source["gguf"]]
     folder = Path(source.get("folder", ""))
     if "folder" not in source or not folder.is_dir():
         return []

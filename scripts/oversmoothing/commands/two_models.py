@@ -15,7 +15,7 @@ from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import check_project
 from oversmoothing.data.tokens.vocabulary import AUTO
 from oversmoothing.hub.manifest import listed_folder
-from oversmoothing.hub.names import STUDIED, as_folder, asset_name, is_studied, short_name
+from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, short_name
 from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable
 
@@ -45,7 +45,7 @@ class Pair(NamedTuple):
 def add_arguments(command: argparse.ArgumentParser, over_bytes: bool = False) -> None:
     """Add the arguments that all commands of two models take, and those of a command that can compare bytes."""
     number = partial(command.add_argument, type=int, metavar="N")
-    what = "a causal language model: a folder in the Hugging Face format, or a name on the hub (owner/name)"
+    what = "a causal language model: a folder (Hugging Face format), a .gguf file or a name on the hub (owner/name)"
     command.add_argument("model", help=what)
     same = "" if over_bytes else ", with the same tokenizer"
     command.add_argument("truth", help=f"the model that it is measured against{same}")
@@ -88,7 +88,7 @@ def run(
     both = asked.model, asked.truth
     for given in both:
         refuse_studied(given)
-    cap, why, fetched = None, None, all(map(as_folder, both))
+    cap, why, fetched = None, None, all(as_folder(given) and not as_gguf(given) for given in both)
     if fetched:
         folders = {path: find_folder(path) for path in both}
         cap, why = examine(asked, folders)
@@ -186,8 +186,9 @@ def names(model: str, truth: str) -> tuple[str, str]:
 
 
 def find_folder(path: str) -> Path:
-    """Return the folder of a model that the user wrote; one on the hub must be listed among the assets."""
-    return as_folder(path) or listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json")
+    """Return the folder of a model that the user wrote; one on the hub or in GGUF must be listed among the assets."""
+    folder = None if as_gguf(path) else as_folder(path)
+    return folder or listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json")
 
 
 def refuse_studied(path: str) -> None:

@@ -1,21 +1,20 @@
-"""Files of weights in formats that are not read: pickles, which can run code, and GGUF."""
+"""Files of weights in other formats than safetensors: pickles, which can run code, and GGUF, which is converted."""
 
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
 PICKLED = "pickled weights, which can run code and are never read"
-GGUF = "weights in GGUF, which are not read"
+GGUF = "weights in GGUF"
 SIGNS = {b"PK\x03\x04": PICKLED, b"\x80": PICKLED, b"GGUF": GGUF}  # with which such files begin
 SUFFIXES = {".gguf": GGUF} | dict.fromkeys((".bin", ".pt", ".pth", ".ckpt", ".pkl"), PICKLED)
 CONVERSIONS = {
     PICKLED: "load the model where you trust it, save it to a folder with `save_pretrained`, and name that folder",
-    GGUF: "load it with `AutoModelForCausalLM.from_pretrained(FOLDER, gguf_file=NAME)`, save it and its tokenizer to a "
-    "folder with `save_pretrained`, and name that folder",
+    GGUF: "name such a file itself, on this machine and ending in .gguf",
 }
 
 
 def other_format(path: str | Path) -> str | None:
-    """Return the format of a file of weights that is not read, by how it begins; None for any other file.
+    """Return the format of a file of weights that is no safetensors, by how it begins; None for any other file.
 
     The first eight bytes of safetensors are a number, and may be those of a pickle; then comes a brace.
     """

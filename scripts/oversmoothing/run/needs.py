@@ -54,6 +54,7 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
     states = sum(hidden_bytes(model["settings"]["model"]) for model in run if model["settings"])
     return {
         "from the hub": sum(study["fetched"].values()),
+        "models converted to float32": study["converted"],
         "corpus": study["corpus"],
         "weights": sum(sizes),
         "snapshots along training": sum(snapshots),
@@ -90,8 +91,9 @@ def report(study: Mapping[str, Any]) -> str:
 
     The study has ``models`` (``name``, ``kind``, and ``settings`` of its training or None), ``further`` (of each
     kind of models made from these ``what`` they are, ``count`` and ``operations``), ``truths``, ``byte_views``
-    (``name``, and ``operations``, None where unknown), ``fetched`` (bytes by name, 0 where unknown), ``corpus`` (bytes
-    of text), ``positions`` scored, the number of ``decodings``, and ``memory`` (MB of the largest job).
+    (``name``, and ``operations``, None where unknown), ``fetched`` (bytes by name, 0 where unknown), ``converted``
+    (bytes of models in float32), ``corpus`` (bytes of text), ``positions`` scored, the number of ``decodings``, and
+    ``memory`` (MB of the largest job).
     """
     trained = {model["name"]: model["settings"] for model in study["models"] if model["settings"]}
     total = _operations(study)

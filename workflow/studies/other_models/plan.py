@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from oversmoothing.hub.names import as_folder, asset_name, file_name
-from plan.assets import step, weight_bytes
+from oversmoothing.hub.names import as_folder, as_gguf, asset_name, file_name
+from plan.assets import hub_source, step, weight_bytes
 from plan.resources import scaled
 from plan.settings import settings
 from plan.studies import Study
@@ -92,6 +92,8 @@ def _source(entry: Mapping[str, Any], revision: str) -> tuple[str, dict[str, str
         otherwise = {"otherwise": "main"} if is_end else {}
         name = asset_name(entry["hub"], revision) + ("-or-main" if is_end else "")
         return name, settings(repository=entry["hub"], revision=revision, **otherwise)
+    if as_gguf(entry["hub"]):
+        return asset_name(entry["hub"], revision), hub_source(entry["hub"], revision)
     inner = folder / revision if "revisions" in entry else folder
     if is_end and not inner.is_dir():
         main = folder / "main"

@@ -1,4 +1,4 @@
-"""The files of models: a folder, or a name on the hub, fetched once and then read offline; and whether they fit."""
+"""The files of models: a folder, a GGUF file, converted once, or a name on the hub, fetched once; checked."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,12 +22,14 @@ from oversmoothing.hub.cache import snapshot_of
 from oversmoothing.hub.client import CACHE_NEEDS, MODEL_FILES, MODEL_NEEDS, cached, fetch
 from oversmoothing.hub.listing import Repository, UnreachableError
 from oversmoothing.hub.manifest import asset_folder, read_asset
-from oversmoothing.hub.names import as_folder, asset_name, is_studied
+from oversmoothing.hub.names import as_folder, as_gguf, asset_name, is_studied
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute
 from oversmoothing.models.pretrained.folder import check_folder
+from oversmoothing.models.pretrained.made_assets import make_asset
 from oversmoothing.models.truths.load import Described, check_token_lm, load_token_lm
 from oversmoothing.models.truths.token_model import TokenModel
+from oversmoothing.store.provenance import sha256
 from oversmoothing.store.sealed_json import write_sealed
 
 MAIN = "main"
@@ -43,11 +45,16 @@ class Source(NamedTuple):
 
 
 def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
-    """Return where a model's files are: a folder, the hub's own cache, or `assets`, where others are fetched once."""
+    """Return where a model's files are: a folder, the hub's own cache, or `assets`, where others are fetched once.
+
+    The folder that is made of a GGUF file is also there, and is made again if the file has changed.
+    """
     folder = as_folder(name)
     if folder is not None:
         if revision is not None:
-            raise UserError(f"--revision {revision}: {name} is a folder, and only models on the hub have revisions")
+            raise UserError(f"--revision {revision}: {name} is a path, and only models on the hub have revisions")
+        if gguf := as_gguf(name):
+            return Source(_converted(name, gguf, Path(assets)), None, None)
         if not is_studied(folder):
             check_folder(folder)
         snapshot = snapshot_of(folder)
@@ -69,6 +76,14 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
             raise UserError(f"{missing}, and from the hub: {error}") from error
         write_sealed(manifest, fetched)
     return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
+
+
+def _converted(name: str, gguf: Path, assets: Path) -> Path:
+    """Return the folder that is made of a GGUF file, once."""
+    manifest = assets / f"{asset_name(name, MAIN)}.json"
+    if not gguf.is_file() or not manifest.is_file() or read_asset(manifest).get("sha256") != sha256(gguf):
+        write_sealed(manifest, make_asset({"gguf": str(gguf)}, manifest.with_suffix("")))
+    return asset_folder(manifest, "run again")
 
 
 def tokenizer_of(folder: Path) -> tuple[Tokenizer, Vocabulary]:

