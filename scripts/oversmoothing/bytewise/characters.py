@@ -13,8 +13,9 @@ import regex
 from oversmoothing.bytewise.segments import CODES, SURROGATES
 
 GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # of a pre-tokenizer ByteLevel
-# A character's part of an expression, behind a backslash or not; what else may stand in one; and how often it repeats.
-PART = regex.compile(r"\\[pP]\{\^?\w+\}|\\[pP]\w|\\u\{?[0-9A-Fa-f]{4,6}\}?|\\x[0-9A-Fa-f]{2}|\[:\^?\w+:\]|\\?.", regex.S)
+# What stands for a character in an expression; how often it repeats; and what begins a group.
+CODE = r"\\u\{?[0-9A-Fa-f]{4,6}\}?|\\x[0-9A-Fa-f]{2}"
+PART = regex.compile(rf"\\[pP]\{{\^?\w+\}}|\\[pP]\w|{CODE}|\[:\^?\w+:\]|\\?.", regex.S)
 REPEATED = regex.compile(r"\{(\d*)(,?)(\d*)\}")
 GROUP = regex.compile(r"\?(?:[imsx-]*:|[=!>]|[imsx-]+(?=\)))")
 SYNTAX = set("()[]|*+?^&")
@@ -25,7 +26,7 @@ class Expression(NamedTuple):
     """What an expression asks of single characters, as expressions of one character, and its highest count."""
 
     parts: frozenset[str]
-    count: int
+    most: int
 
 
 class Characters(NamedTuple):
@@ -33,7 +34,7 @@ class Characters(NamedTuple):
 
     classes: np.ndarray
     characters: list[str]
-    count: int
+    most: int
 
 
 def classes(pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str]) -> Characters:
@@ -48,10 +49,12 @@ def classes(pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str]) 
     columns = np.zeros((len(parts), CODES), bool)
     for row, part in zip(columns, parts, strict=True):
         row[codes[[match.start() for match in regex.finditer(part, every, regex.S)]]] = True
-    _, first, inverse = np.unique(np.packbits(columns[:, codes], axis=0), axis=1, return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(
+        np.packbits(columns[:, codes], axis=0), axis=1, return_index=True, return_inverse=True
+    )
     kinds = np.full(CODES, -1, np.int16)
     kinds[codes] = inverse.reshape(-1)
-    return Characters(kinds, [every[at] for at in first], max((each.count for each in expressions), default=1))
+    return Characters(kinds, [every[at] for at in first], max((each.most for each in expressions), default=1))
 
 
 def expressions_of(pre_tokenizer: Mapping[str, Any] | None) -> Iterator[str]:
@@ -81,7 +84,7 @@ def expressions_of(pre_tokenizer: Mapping[str, Any] | None) -> Iterator[str]:
 
 def parse(expression: str) -> Expression:
     r"""Parts of an expression, such as ``\p{L}``, ``s`` and ``[a-z]``; a `ValueError` names what is not understood."""
-    parts, at, count, in_class, any_case = set(), 0, 1, False, False
+    parts, at, most, in_class, any_case = set(), 0, 1, False, False
     while at < len(expression):
         if not in_class and expression[at] == "?" and at and expression[at - 1] == "(":
             if not (group := GROUP.match(expression, at)):
@@ -90,7 +93,7 @@ def parse(expression: str) -> Expression:
             at = group.end()
             continue
         if not in_class and (repeated := REPEATED.match(expression, at)):
-            count = max(count, *(int(number) for number in (repeated[1], repeated[3]) if number))
+            most = max(most, *(int(number) for number in (repeated[1], repeated[3]) if number))
             at = repeated.end()
             continue
         part = PART.match(expression, at)
@@ -102,8 +105,8 @@ def parse(expression: str) -> Expression:
             at = high.end()
             parts.add(f"[{part[0]}-{high[0]}]")
         elif part[0] in ("[", "]"):
-            in_class = part[0] == "[" if part[0] == "[" or in_class else in_class
-        elif part[0] in SYNTAX or part[0] == "$" and not in_class:
+            in_class = part[0] == "["
+        elif part[0] in SYNTAX or (part[0] == "$" and not in_class):
             if part[0] in "^$" and not in_class:
                 raise ValueError(f"its pre-tokenizer's expression has {part[0]}, which is not read here")
         elif part[0].startswith("[:"):
@@ -114,7 +117,7 @@ def parse(expression: str) -> Expression:
             raise ValueError(f"its pre-tokenizer's expression has {part[0]}, which is not read here")
         else:
             parts.add(part[0])
-    return Expression(frozenset(_with_case(parts) if any_case else parts), count)
+    return Expression(frozenset(_with_case(parts) if any_case else parts), most)
 
 
 def _with_case(parts: Collection[str]) -> Iterator[str]:

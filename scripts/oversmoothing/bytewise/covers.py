@@ -56,7 +56,15 @@ class _Segment:
 
     start: int
     nodes: dict[int, int] = field(default_factory=dict)
-    starts: tuple["_Segment | None", int] = (None, 0)  # the segment before it, and its start
+    previous: "_Segment | None" = None
+
+    def all_starts(self) -> list[int]:
+        """Starts of all segments, up to this one."""
+        starts, segment = [self.start], self.previous
+        while segment:
+            starts.append(segment.start)
+            segment = segment.previous
+        return starts[::-1]
 
 
 class _Path(NamedTuple):
@@ -79,7 +87,7 @@ def covers(spelling: Spelling, text: bytes, start: int) -> Covers:
     places, paths = [], [_Path(_Segment(0, {0: 0}), START, False, b"")]
     checked = len(text) - len(decode(text)[1])
     for at in range(len(text)):
-        if at >= start or (at >= first and np.diff(spelling.sorted.beginning(text[at:start])) > 0):
+        if at >= start or (at >= first and np.diff(spelling.by_text.beginning(text[at:start])) > 0):
             places += reader.places(at, paths)
         paths = reader.advance(at, paths)
         if at + 1 == checked:
@@ -135,19 +143,15 @@ class _Reader:
         """Raise a `UserError` unless the paths hold the segments that the tokenizer cuts the text into."""
         wanted = self.spelling.segment_starts(self.text[:at])
         for path in paths:
-            starts, segment = [], path.segment
-            while segment:
-                starts.append(segment.start)
-                segment = segment.starts[0]
-            if self.spelling.segments.is_whole(path.state) and starts[::-1] == wanted:
+            if self.spelling.segments.is_whole(path.state) and path.segment.all_starts() == wanted:
                 return
-        raise UserError("its pre-tokenizer cuts a text otherwise than it cuts parts of it; it cannot be read byte by byte")
+        raise UserError("its pre-tokenizer cuts a text otherwise than parts of it; it cannot be read byte by byte")
 
     def following(self, segment: _Segment, at: int) -> _Segment:
         """Segment that begins behind another at `at`; at the beginning of a text the first."""
         if at == segment.start:
             return segment
-        return _Segment(at, {at: self.closed(segment, at)}, (segment, segment.start))
+        return _Segment(at, {at: self.closed(segment, at)}, segment)
 
     def closed(self, segment: _Segment, end: int) -> int:
         """Node of a segment that ends at `end`."""

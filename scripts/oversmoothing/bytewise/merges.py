@@ -9,6 +9,7 @@ beginning of the other are merged before either becomes part of something larger
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class Merges:
         """Ids that bytes are merged to, and rank, left and right of the last merge."""
         ids, last = [self.bytes[byte] for byte in _single(text)], None
         none = (NEVER, -1)
-        ranks = [self._rank.get(pair, none) for pair in zip(ids, ids[1:], strict=False)]
+        ranks = [self._rank.get(pair, none) for pair in pairwise(ids)]
         while ranks and (lowest := min(ranks))[0] < NEVER:
             at = ranks.index(lowest)
             last = lowest[0], ids[at], ids[at + 1]

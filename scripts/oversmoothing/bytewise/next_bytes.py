@@ -76,7 +76,7 @@ def _sums(
     spelling: Spelling, found: Covers, log_rows: np.ndarray, text: bytes, first: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums over covers (n, 256) for each next byte from `first` on, and the logarithm (n,) that each row lacks."""
-    tree, tokens = found.tree, spelling.sorted
+    tree, tokens = found.tree, spelling.by_text
     log_nodes = np.zeros(len(tree.tokens))
     for node in range(1, len(log_nodes)):
         parent = tree.parents[node]

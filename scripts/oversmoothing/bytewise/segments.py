@@ -16,8 +16,6 @@ from itertools import product
 
 import numpy as np
 
-from oversmoothing.jobs import UserError
-
 DEAD, START = -1, 0  # no text goes on as claimed; nothing read yet
 CODES = 0x110000
 SURROGATES = range(0xD800, 0xE000)

@@ -88,7 +88,11 @@ class Spelling:
                 self._longer.setdefault(text[:length], []).append(text)
 
     def check(self, text: bytes) -> None:
-        """Raise a `UserError` if bytes are no text, but for the beginning of a character at the end, has others than the tokenizer's, or is not in NFC."""
+        """Raise a `UserError` if bytes are no text that the tokenizer reads as it is.
+
+        They have to be UTF-8, though they may end inside a character, of bytes that tokens stand for, and in NFC if the
+        tokenizer brings texts to it.
+        """
         try:
             characters, _ = decode(text)
         except UnicodeDecodeError as error:
@@ -100,7 +104,7 @@ class Spelling:
             raise UserError("a text is not in NFC, as its tokenizer brings it before it reads; normalise the text")
 
     def segment_starts(self, text: bytes) -> list[int]:
-        """Offsets of a text's segments, as its tokenizer cuts it; the beginning of a character at the end is left out."""
+        """Offsets of the segments of a text, as its tokenizer cuts it, without part of a character at the end."""
         characters, _ = decode(text)
         offsets = np.cumsum([0, *(len(each.encode()) for each in characters)])
         return [int(offsets[at]) for at in self.segments.split(characters)]
@@ -150,7 +154,7 @@ class Spelling:
 
     @cached_property
     def _kinds(self) -> tuple[list[tuple[tuple[int, ...], bytes]], np.ndarray, np.ndarray]:
-        """Classes of the characters of tokens and the bytes behind them, without repetition; of which each id has one."""
+        """Different (classes of characters, bytes behind them) of tokens; which of them each id has; and the ids."""
         kinds: dict[tuple[tuple[int, ...], bytes], int] = {}
         groups, ids = [], []
         for id, text in enumerate(self.texts):
@@ -183,7 +187,7 @@ class Spelling:
         return max(len(text) for text in self.texts if text)
 
     @cached_property
-    def sorted(self) -> "Sorted":
+    def by_text(self) -> "Sorted":
         """The tokens by their texts."""
         return Sorted(self.texts)
 
@@ -217,12 +221,12 @@ def _spelling(tokenizer: Tokenizer, described: dict[str, Any], path: str | Path)
     of_added = {each["content"].encode(): each["id"] for each in added}
     of_merges = [None if id in of_added.values() else text for id, text in enumerate(texts)]
     merges = Merges(of_merges, _merges(model))
-    whole = {text: id for id, text in enumerate(of_merges) if text and model["ignore_merges"] and not merges.reachable[id]}
-    whole |= of_added
+    unmerged = [id for id, text in enumerate(of_merges) if text and not merges.reachable[id]]
+    whole = {texts[id] or b"": id for id in unmerged if model["ignore_merges"]} | of_added
     literals = {character for each in added for character in each["content"]}
     kinds = classes(described["pre_tokenizer"], literals)
     runs = [each["content"] for each in added]
-    runs += [character * (kinds.count + 1) for character in kinds.characters if kinds.count > 1]
+    runs += [character * (kinds.most + 1) for character in kinds.characters if kinds.most > 1]
     segments = Segments(_split(tokenizer, [each["content"] for each in added]), kinds.classes, kinds.characters, runs)
     return Spelling(texts, merges, segments, whole, composed)
 
@@ -275,4 +279,3 @@ def _merges(model: Mapping[str, Any]) -> list[tuple[int, int, int]]:
         left, right = merge.split(" ") if isinstance(merge, str) else merge
         merges.append((ids[left], ids[right], ids[left + right]))
     return merges
-

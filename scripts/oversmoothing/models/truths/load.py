@@ -82,7 +82,7 @@ def load_token_lm(
     nor, for a model with a softcap, the capped ones.
     """
     check_same(folder, vocabulary, name)
-    bos = _first(folder, bos)
+    bos = first_id(folder, bos)
     model = _loaded(folder, name, device, precision)
     cap = pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
     weight = _as_stored(folder, model.get_output_embeddings().weight, name)
@@ -93,7 +93,7 @@ def load_token_lm(
 def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None = AUTO) -> Described:
     """Check a model as `load_token_lm` does, but for what needs its weights; return what its files say."""
     check_same(folder, vocabulary, name)
-    first, model = _first(folder, bos), pretrained.outline(folder, name)
+    first, model = first_id(folder, bos), pretrained.outline(folder, name)
     check_rows(name, len(model.get_output_embeddings().weight), int(vocabulary.ids.max()), first)
     return Described(
         _context(model) - (first is not None), pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
@@ -117,7 +117,7 @@ def load_causal_lm(
     return adapted(name, model, weight, byte_table(byte_offset), bos, _context(model), "bytes", cap)
 
 
-def _first(folder: str | Path, bos: int | str | None) -> int | None:
+def first_id(folder: str | Path, bos: int | str | None) -> int | None:
     """Return the id that stands before every text."""
     if bos != AUTO:
         assert bos is None or isinstance(bos, int)
