@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 Tokens = tuple[int, ...]
 
-LETTERS = "strevlmdaSREDMTé我\N{LATIN SMALL LETTER LONG S}"  # of contractions in both cases, and of other scripts
+LETTERS = "strevlmdaSTREVLMDé我\N{LATIN SMALL LETTER LONG S}"  # of contractions in both cases, and of other scripts
 OTHERS = " \n\r\t'\"01.,-(/_\u00a0\u2028\u0301\N{GRINNING FACE}ⅷᾼʰ"
 FIRST = LETTERS + OTHERS
 BEHIND = "re1 \n'.我"
