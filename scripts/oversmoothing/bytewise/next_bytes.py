@@ -68,8 +68,10 @@ def next_bytes(spelling: Spelling, predict: Predict, text: bytes, start: int = 0
         at = first + int(np.argmin(np.isfinite(reached)))
         raise ValueError(f"the model gives byte {text[at]:#04x} at {at} no probability")
     before = np.concatenate([[0.0] if not start else [], reached])[: len(text) - start]
-    sums, totals, reached = (each[start - first :] for each in (sums, totals, reached))
-    return NextBytes(sums / sums.sum(axis=1, keepdims=True), -np.expm1(totals - before), totals - reached)
+    sums, totals = sums[start - first :], totals[start - first :]
+    probabilities = sums / sums.sum(axis=1, keepdims=True)
+    losses = -np.log(probabilities[np.arange(len(sums)), np.frombuffer(text[start:], np.uint8)])
+    return NextBytes(probabilities, -np.expm1(totals - before), losses)
 
 
 def _sums(

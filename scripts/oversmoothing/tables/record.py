@@ -64,6 +64,7 @@ KEYS = {
     "sequences": Column(WHOLE, "of the text that it learned"),
     "temperature": Column(NUMBER, "of decoding, beside a method that cuts"),
     "order": Column(TEXT, "`temperature first`, or `cut first` of a method that cuts before it"),
+    "less": Column(TEXT, "what `value` is a difference from: another rank, or the value against another truth"),
     "measure": Column(TEXT, MEASURE, True),
 }
 VALUES = {

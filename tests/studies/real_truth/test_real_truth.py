@@ -1,0 +1,185 @@
+"""Levels, steps and biases against truths of two kinds: solved by hand, on files, and drawn."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from opening import opening, row
+
+from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.scores.files import SCORES, ScoreRows
+from oversmoothing.store.parquet import open_writer
+from oversmoothing.tables.record import read_record
+from studies.real_truth import show
+from studies.real_truth.chapter import CHAPTER
+from studies.real_truth.figure import draw
+from studies.real_truth.table import truths_page, truths_table
+
+RANKS, SEEDS = (4, 8, 288), (1, 2, 3)
+TRUTHS = {"own": ["truth"], "real": ["lm", "lm-warm"]}
+MODELS = [
+    {"model": f"bn{rank}-s{seed}", "kind": "family", "rank": rank, "seed": seed, "arm": f"bn{rank}"}
+    for rank in RANKS
+    for seed in SEEDS
+]
+LEVEL = {4: 0.3, 8: 0.2, 288: 0.1}
+HIDDEN = {"truth": 0.0, "lm": 0.2, "lm-warm": 0.25}
+
+
+def level(rank, seed, truth):
+    """A seed moves every rank alike, and against one truth the low rank a little more."""
+    return LEVEL[rank] + HIDDEN[truth] + 0.01 * seed + 0.002 * seed * (rank == 4 and truth == "lm")
+
+
+@pytest.fixture
+def values():
+    rows = [
+        (model["model"], truth, name, level(model["rank"], model["seed"], truth))
+        for model in MODELS
+        for truth in HIDDEN
+        for name in (*AGAINST_TRUTHS, "forced", "forced_share", "best", "best_share")
+    ]
+    return pd.DataFrame(rows, columns=["model", "truth", "measure", "value"])
+
+
+@pytest.fixture
+def between():
+    rows = [
+        {"model": a, "kind": "truth", "truth": b, "measure": name, "value": 0.26, "low": 0.25, "high": 0.27, "n": 50}
+        for a, b in (("truth", "lm"), ("lm", "truth"), ("lm-warm", "lm"))
+        for name in AGAINST_TRUTHS
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def table(values, between):
+    return truths_table(values, between, MODELS, TRUTHS)
+
+
+def found(table, **where):
+    rows = table[table.measure == "tto"]
+    for column, value in where.items():
+        rows = rows[rows[column].isna() if value is None else rows[column] == value]
+    (only,) = rows.to_dict("records")
+    return only
+
+
+def test_levels_are_means_over_seeds(table):
+    own = found(table, kind="family", truth="truth", rank=8, less=None)
+    assert (own["value"], own["low"], own["high"]) == pytest.approx(student_interval([0.21, 0.22, 0.23]))
+    assert own["n"] == 3
+    assert own["better"] == "lower"
+
+
+def test_differences_are_paired_by_seed(table):
+    step = found(table, truth="lm", rank=4, less="rank 8")
+    assert (step["value"], step["low"]) == pytest.approx(student_interval([0.102, 0.104, 0.106])[:2])
+    assert found(table, truth="lm", rank=4, less="rank 288")["value"] == pytest.approx(0.204)
+    assert found(table, truth="truth", rank=8, less="rank 288")["low"] == pytest.approx(0.1)
+    assert len(table[(table.measure == "tto") & table.less.str.startswith("rank", na=False)]) == 3 * 3
+
+
+def test_a_real_truth_is_held_against_the_own_one_and_against_the_first_real_one(table):
+    assert found(table, truth="lm", rank=8, less="truth")["value"] == pytest.approx(0.2)
+    assert found(table, truth="lm-warm", rank=8, less="lm")["value"] == pytest.approx(0.05)
+    assert not (table.truth == table.less).any()
+    assert not ((table.truth == "truth") & table.less.isin([*HIDDEN])).any()
+
+
+def test_the_page_has_all_levels_and_the_truths_as_models(table):
+    page = truths_page(table, TRUTHS)
+    sections = {section.heading: section for section in page.sections}
+    assert [len(sections[f"Against `{name}`"].rows) for name in ("truth", "lm")] == [3, 3]
+    assert len(sections["What heads force of KL"].rows) == 6
+    assert sections["TTO by truth"].columns == ["rank", "truth", "lm", "lm-warm"]
+    assert sections["TTO by truth, less that against `truth`"].columns == ["rank", "lm", "lm-warm"]
+    assert [row["model"] for row in sections["Truths as models"].rows] == ["truth", "lm", "lm-warm"]
+    assert sections["TTO less that of a higher rank"].rows[0].keys() == {"rank", "less", "truth", "lm", "lm-warm"}
+
+
+def test_the_figure_has_a_line_for_each_truth_and_bars_for_the_two_main_ones(table):
+    figure = draw(table, TRUTHS)
+    leak, parts = figure.axes
+    assert len(leak.containers) == 3
+    assert [len(bars) for bars in parts.containers] == [3, 3, 3, 3]
+    assert parts.containers[1][0].get_height() == pytest.approx(0.32)
+    assert leak.get_lines()[-1].get_ydata()[0] == 0.26
+
+
+def write_scores(folder, frame):
+    """Files of scores, one for each measure and model, of two windows."""
+    paths = []
+    for (measure, model), part in frame.groupby(["measure", "model"], sort=False):
+        paths.append(folder / measure / f"{model}.parquet")
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        with open_writer(paths[-1], SCORES, {}) as writer:
+            rows = ScoreRows(writer)
+            for truth, value in zip(part.truth, part.value, strict=True):
+                for window in range(2):
+                    rows.add(window, truth, "pure", np.full(25, value))
+            rows.flush()
+    return paths
+
+
+def write_forced(folder, column):
+    """Files of what heads force: a third of a KL of 0.6 where no head was fitted."""
+    paths = []
+    for model in MODELS:
+        frame = pd.DataFrame({"truth": [*HIDDEN] * 2, "kl": [0.6] * 3 + [9.0] * 3, column: [0.2] * 3 + [0.0] * 3})
+        if column == "best":
+            frame["fitted"] = [False] * 3 + [True] * 3
+        else:
+            frame = frame[:3]
+        paths.append(folder / f"{model['model']}.parquet")
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        with open_writer(paths[-1], table.schema, {}) as writer:
+            writer.write_table(table)
+    return paths
+
+
+def test_the_step_writes_the_table_and_the_figure(tmp_path, values, between):
+    suffixes = {
+        "csv": "csv",
+        "markdown": "md",
+        "html": "html",
+        "latex": "tex",
+        "png": "png",
+        "pdf": "pdf",
+        "svg": "svg",
+    }
+    scored = values[values.measure.isin(AGAINST_TRUTHS)]
+    job = SimpleNamespace(
+        input=SimpleNamespace(
+            scores=write_scores(tmp_path / "scores", scored),
+            truths=write_scores(tmp_path / "truths", between),
+            forced=write_forced(tmp_path / "forced", "forced"),
+            best_heads=write_forced(tmp_path / "best", "best"),
+        ),
+        output=SimpleNamespace(**{key: tmp_path / f"real_truth.{suffix}" for key, suffix in suffixes.items()}),
+        params=SimpleNamespace(settings={"resamples": 50, "seed": 1, "models": MODELS, "truths": TRUTHS}),
+    )
+    show.main(job)
+    table = read_record(job.output.csv)
+    assert found(table, truth="lm", rank=4, less="rank 8")["value"] == pytest.approx(0.104, rel=1e-5)
+    assert found(table, model="truth", truth="lm")["n"] == 50
+    shares = table[table.measure.isin(["forced_share", "best_share"]) & table.less.isna()]
+    assert len(shares) == 2 * 3 * 3
+    assert shares.value.to_numpy() == pytest.approx(1 / 3)
+    assert "Truths as models" in job.output.markdown.read_text()
+    assert job.output.png.stat().st_size > 10_000
+
+
+def test_chapter_gives_the_steps_to_full_rank_against_each_truth():
+    steps = [
+        row("tto", 0.2, 0.1, 0.3, rank=4, truth="lm", less="rank 288"),
+        row("tto", 0.01, -0.1, 0.2, rank=8, truth="lm", less="rank 288"),
+        row("tto", 0.5, rank=288, truth="lm"),
+    ]
+    assert "Against lm, TTO less that of rank 288, paired by seed, is 0.200 [0.100, 0.300] at rank 4" in opening(
+        CHAPTER, "real_truth", *steps
+    )
