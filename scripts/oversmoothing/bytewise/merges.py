@@ -50,7 +50,7 @@ class Merges:
         """Ids that bytes are merged to; a `KeyError` if a byte is no token."""
         return self._merge(text)[0]
 
-    @lru_cache(maxsize=1 << 14)  # noqa: B019 (a tokenizer lives as long as its process)
+    @lru_cache(maxsize=1 << 12)  # noqa: B019 (a tokenizer lives as long as its process)
     def may_follow(self, id: int) -> np.ndarray:
         """Whether each id, bool (ids,), stays apart from the token `id` if it stands right behind it."""
         apart = self.reachable.copy()

@@ -11,7 +11,6 @@ own answer on every text that is read (`spelling.Spelling`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -46,6 +45,7 @@ class Segments:
         self._known: dict[tuple[object, ...], int] = {self._answers(*self._texts[0]): START}
         self._steps: dict[tuple[int, int, bool], int] = {}
         self._endings: dict[bytes, list[int]] = {}
+        self._ends: dict[int, bool] = {}
 
     def step(self, state: int, character: int, begins: bool) -> int:
         """State after a character of a class with which a segment begins or does not; `DEAD` if none can."""
@@ -63,23 +63,16 @@ class Segments:
             state, begins = self.step(state, character, begins), False
         return state
 
-    def within(self, state: int, symbols: Sequence[int], rest: bytes, begins: bool) -> bool:
-        """Whether classes of characters, and a `rest` with which a character begins, can stand in one segment."""
-        for character in symbols:
-            state, begins = self.step(state, character, begins), False
-        return state != DEAD and (not rest or self.can_begin(state, rest, begins))
-
     def can_begin(self, state: int, rest: bytes, begins: bool) -> bool:
         """Whether a character can follow whose UTF-8 begins with the bytes `rest`."""
         return any(self.step(state, character, begins) != DEAD for character in self.ending(rest))
 
     def can_end(self, state: int) -> bool:
         """Whether a segment can end here: the text ends, or another segment begins."""
-        return self.is_whole(state) or any(self.step(state, each, True) != DEAD for each in self._all)
-
-    def can_go_on(self, state: int) -> bool:
-        """Whether a segment can go on here."""
-        return any(self.step(state, each, False) != DEAD for each in self._all)
+        if state not in self._ends:
+            following = (self.step(state, each, True) for each in range(len(self.characters)))
+            self._ends[state] = self.is_whole(state) or any(after != DEAD for after in following)
+        return self._ends[state]
 
     def is_whole(self, state: int) -> bool:
         """Whether the claims are the pre-tokenizer's answer if the text ends here."""
@@ -96,10 +89,6 @@ class Segments:
             low, high = code_points(rest)
             self._endings[rest] = [int(each) for each in np.unique(self.classes[low:high]) if each >= 0]
         return self._endings[rest]
-
-    @cached_property
-    def _all(self) -> range:
-        return range(len(self.characters))
 
     def _state(self, text: str, starts: frozenset[int]) -> int:
         answers = self._answers(text, starts)

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import regex
@@ -57,6 +57,15 @@ class Sorted:
         return low, high
 
 
+class Unfinished(NamedTuple):
+    """Tokens behind which a segment has to go on: the state, bytes behind its last whole character, and the ids."""
+
+    state: int
+    rest: bytes
+    begins: bool  # whether the segment begins with `rest`
+    ids: np.ndarray
+
+
 class Spelling:
     """The tokens of a tokenizer, how their bytes are merged, and where a text is cut before.
 
@@ -82,6 +91,8 @@ class Spelling:
     ) -> None:
         self.texts, self.merges, self.segments, self.whole, self.composed = texts, merges, segments, whole, composed
         self._allowed: dict[tuple[int, bool, bytes], np.ndarray] = {}
+        self._steps: dict[tuple[int, bool, bytes], tuple[np.ndarray, list[Unfinished]]] = {}
+        self._kinds: dict[bytes, list[tuple[tuple[int, ...], bytes, np.ndarray]]] = {}
         self._longer: dict[bytes, list[bytes]] = {}
         for text in whole:
             for length in range(len(text)):
@@ -114,12 +125,9 @@ class Spelling:
 
         `state` is that of the segments before the character of which `rest` is the beginning, if any; the token, or the
         character that it continues, begins a segment or does not, and `segment` is the text of the segment so far.
-        Merges are left out.
+        Whether merges join the token to the one before is left out, but the segment can go on behind it to an end.
         """
-        key = (state, begins, rest)
-        if key not in self._allowed:
-            self._allowed[key] = self._in_one_segment(*key)
-        allowed = self._allowed[key]
+        allowed = self._in_one_segment(state, begins, rest)
         before = b"" if begins and not rest else segment
         if before not in self._longer:
             return allowed
@@ -131,48 +139,70 @@ class Spelling:
             except UnicodeDecodeError:
                 continue
             if (id := self.id_of.get(token, -1)) >= 0:
-                allowed[id] = after != DEAD and self.segments.can_go_on(after)
+                allowed[id] = after != DEAD and self._goes_on(after, b"", False, text, id)
             if not before:
                 allowed[self.whole[text]] = after != DEAD and self.segments.can_end(after)
         return allowed
 
     def _in_one_segment(self, state: int, begins: bool, rest: bytes) -> np.ndarray:
         """As `allowed`, whatever segments are one token."""
-        allowed = np.zeros(len(self.texts), bool)
-        if rest:
-            for id, text in self._continuing:
+        key = (state, begins, rest)
+        if key not in self._allowed:
+            finished, unfinished = self._stepped(*key)
+            allowed = self._allowed[key] = np.zeros(len(self.texts), bool)
+            allowed[finished] = True
+            for after, ending, first, ids in unfinished:
+                for id in ids:
+                    allowed[id] = self.merges.reachable[id] and self._goes_on(after, ending, first, b"", int(id))
+        return self._allowed[key]
+
+    def _goes_on(self, state: int, rest: bytes, begins: bool, segment: bytes, before: int) -> bool:
+        """Whether any token can stand behind the token `before` in its segment (arguments as of `allowed`)."""
+        may_follow = self.merges.may_follow(before)
+        if not segment and may_follow[self._stepped(state, begins, rest)[0]].any():
+            return True
+        return bool((self.allowed(state, rest, begins, segment) & may_follow).any())
+
+    def _stepped(self, state: int, begins: bool, rest: bytes) -> tuple[np.ndarray, list[Unfinished]]:
+        """Ids behind which a segment can end, and those behind which it has to go on."""
+        key = (state, begins, rest)
+        if key not in self._steps:
+            finished, unfinished = [np.empty(0, np.int64)], []
+            for characters, ending, ids in self._spelled(rest):
+                after, first = state, begins
+                for each in characters:
+                    after, first = self.segments.step(after, each, first), False
+                if after == DEAD:
+                    continue
+                if not ending and self.segments.can_end(after):
+                    finished.append(ids)
+                elif not ending or self.segments.can_begin(after, ending, first):
+                    unfinished.append(Unfinished(after, ending, first, ids))
+            self._steps[key] = np.concatenate(finished), unfinished
+        return self._steps[key]
+
+    def _spelled(self, rest: bytes) -> list[tuple[tuple[int, ...], bytes, np.ndarray]]:
+        """Classes of the characters of tokens behind the bytes `rest`, the bytes behind these, and the ids of both."""
+        if rest not in self._kinds:
+            kinds: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
+            for id, text in self._inside if rest else self._aligned:
                 try:
                     characters, ending = decode(rest + text)
                 except UnicodeDecodeError:
                     continue
-                allowed[id] = self.segments.within(state, self.segments.classes_of(characters), ending, begins)
-            return allowed
-        spellings, groups, ids = self._kinds
-        able = np.array([self.segments.within(state, symbols, ending, begins) for symbols, ending in spellings])
-        allowed[ids] = able[groups]
-        return allowed
+                kinds.setdefault((tuple(self.segments.classes_of(characters)), ending), []).append(id)
+            self._kinds[rest] = [(*kind, np.array(ids)) for kind, ids in kinds.items()]
+        return self._kinds[rest]
 
     @cached_property
-    def _kinds(self) -> tuple[list[tuple[tuple[int, ...], bytes]], np.ndarray, np.ndarray]:
-        """Different (classes of characters, bytes behind them) of tokens; which of them each id has; and the ids."""
-        kinds: dict[tuple[tuple[int, ...], bytes], int] = {}
-        groups, ids = [], []
-        for id, text in enumerate(self.texts):
-            if not text:
-                continue
-            try:
-                characters, ending = decode(text)
-            except UnicodeDecodeError:
-                continue
-            kind = tuple(self.segments.classes_of(characters)), ending
-            groups.append(kinds.setdefault(kind, len(kinds)))
-            ids.append(id)
-        return list(kinds), np.array(groups), np.array(ids)
-
-    @cached_property
-    def _continuing(self) -> list[tuple[int, bytes]]:
+    def _inside(self) -> list[tuple[int, bytes]]:
         """Ids and texts of the tokens that begin inside a character."""
         return [(id, text) for id, text in enumerate(self.texts) if text and text[0] >> 6 == 2]
+
+    @cached_property
+    def _aligned(self) -> list[tuple[int, bytes]]:
+        """Ids and texts of the other tokens."""
+        return [(id, text) for id, text in enumerate(self.texts) if text and text[0] >> 6 != 2]
 
     @cached_property
     def first(self) -> np.ndarray:

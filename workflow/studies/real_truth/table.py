@@ -118,7 +118,7 @@ def _unit(measure: str) -> dict[str, str]:
 
 
 def _rows(table: pd.DataFrame, columns: Mapping[str, str], by: Sequence[str] = ("rank",)) -> list[dict[str, Cell]]:
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for key, part in table.groupby(list(by), sort=False):
         measures = part.set_index("measure")
         named = {name: str(value) for name, value in zip(by, key, strict=True)}
