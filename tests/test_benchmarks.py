@@ -15,6 +15,10 @@ NET = ("--layers", "1", "--width", "12", "--threads", "1", "--repeats", "1")
 UNTRAINED = ("--results", "nowhere")
 QUICK = {  # arguments, and a line that it prints at the end
     "argmaxability_speed": (("--rows", "12", "--ranks", "2", *UNTRAINED), r"random +2 +\d+ .* identical"),
+    "byte_view": (
+        ("--bytes", "300", "--scored", "200", "--context", "60"),
+        r"bytes take [\d.]+ times .* memory [\d,]+ MB",
+    ),
     "metrics_speed": (("40",), r"max abs difference entropy_difference +\d"),
     "corpus_speed": (("--documents", "30"), r"ours +[\d,]+ MB/s +time / ours: median +1\.0"),
     "forced_speed": (("--tokens", "20", "--rank", "3", "--positions", "4"), r"L-BFGS-B +[\d.]+ ms a position"),

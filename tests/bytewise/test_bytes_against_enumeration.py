@@ -1,0 +1,139 @@
+"""Next-byte distributions against their enumeration, with the tokenizer itself as the judge of what can stand."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from enumeration import Judge, Model, characters, enumerate_text
+from families import CONTRACTED, FAMILIES, TEXT, token_bytes, tokenizer_of
+
+from oversmoothing.bytewise.next_bytes import next_bytes
+from oversmoothing.bytewise.spelling import read_spelling
+
+EMOJI = "😀".encode()
+TEXTS = {
+    "contractions": b"they're IT'S",
+    "spaces": b"a   b  12",
+    "line ends": b"x.\r\n\r\n y\n\n\tz",
+    "digits": b" 1234567 ,5",
+    "code": b"if a:\n    re",
+    "emoji": b"ok " + EMOJI * 2 + b".",
+    "inside an emoji": b'the "' + EMOJI[:2],
+    "chinese": "我们在 we".encode(),
+    "accents": "très é n".encode(),
+    "apostrophe": b"don' '",
+    "unseen words": b"whether, what",
+}
+CONTRACTIONS = {"contractions": b"I'll we're", "apostrophes": b"we've'RE I'", "capitals": b"we'rE'lL"}
+CASES = [(family, "text", name) for family in FAMILIES for name in TEXTS]
+CASES += [(family, "contracted", name) for family in FAMILIES for name in CONTRACTIONS]
+
+
+@cache
+def judge_of(family, source="text"):
+    tokenizer = tokenizer_of(family, {"text": TEXT, "contracted": CONTRACTED}[source])
+    return Judge(tokenizer, token_bytes(tokenizer))
+
+
+@pytest.fixture(scope="module")
+def spelling_of(tmp_path_factory):
+    """Read a family's tokenizer.json, once."""
+
+    @cache
+    def read(family, source="text"):
+        path = tmp_path_factory.mktemp(f"{family}-{source}") / "tokenizer.json"
+        judge_of(family, source).tokenizer.save(str(path))
+        return read_spelling(path)
+
+    return read
+
+
+def agree(found, expected, start=0):
+    """Compare with what enumeration finds from `start` on."""
+    p = expected.probabilities[start:]
+    np.testing.assert_allclose(found.probabilities, p, rtol=0, atol=1e-10)
+    seen = p > 1e-12
+    np.testing.assert_allclose(found.probabilities[seen], p[seen], rtol=1e-8)
+    assert (found.probabilities[p == 0] == 0).all()
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(found.dropped, expected.dropped[start:], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("family", "source", "name"), CASES)
+def test_equal_enumeration(family, source, name, spelling_of):
+    text = {"text": TEXTS, "contracted": CONTRACTIONS}[source][name]
+    judge = judge_of(family, source)
+    model = Model(len(judge.texts), seed=len(name))
+    expected = enumerate_text(judge, model.row, text)
+    found = next_bytes(spelling_of(family, source), model.predict, text, 0)
+    agree(found, expected)
+    chosen = found.probabilities[np.arange(len(text)), list(text)]
+    np.testing.assert_allclose(found.losses, -np.log(chosen), rtol=1e-9)
+    start = len(text) * 2 // 3
+    agree(next_bytes(spelling_of(family, source), model.predict, text, start), expected, start)
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "bytes"])
+def test_bytes_lose_no_more_than_the_path_of_tokens(family, spelling_of):
+    """The encoding of a text is one of its covers."""
+    judge = judge_of(family)
+    model = Model(len(judge.texts), seed=5)
+    text = "They're 12 in the café,\n\n    \"IT'S\" 😀 \r\n" * 3
+    tokens = tuple(judge.tokenizer.encode(text, add_special_tokens=False).ids)
+    path = sum(model.row(tokens[:place])[token] for place, token in enumerate(tokens))
+    found = next_bytes(spelling_of(family), model.predict, text.encode(), 0)
+    assert found.losses.sum() <= -path + 1e-9
+    assert found.losses.sum() - np.log1p(-found.dropped).sum() <= -path + 1e-9  # P(x), not renormalised
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_start_changes_nothing_of_the_rest(family, spelling_of):
+    spelling, model = spelling_of(family), Model(len(judge_of(family).texts), seed=7)
+    text = "the  café 😀\n\n 123".encode()
+    whole = next_bytes(spelling, model.predict, text, 0)
+    for start in range(len(text) + 1):
+        rest = next_bytes(spelling, model.predict, text, start)
+        assert rest.probabilities.shape == (len(text) - start, 256)
+        np.testing.assert_allclose(rest.probabilities, whole.probabilities[start:], rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(rest.losses, whole.losses[start:], rtol=1e-12)
+        np.testing.assert_allclose(rest.dropped, whole.dropped[start:], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_follows_a_text_changes_nothing(family, spelling_of):
+    """No position sees the bytes behind it, even where they are read with it."""
+    spelling, model = spelling_of(family), Model(len(judge_of(family).texts), seed=11)
+    text = "a \n the 12 é".encode()
+    for end in range(1, len(text)):
+        short, long = (next_bytes(spelling, model.predict, part, 0) for part in (text[:end], text))
+        np.testing.assert_allclose(short.probabilities, long.probabilities[:end], rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(short.dropped, long.dropped[:end], rtol=0, atol=1e-12)
+
+
+def test_a_tokenizer_of_bytes_gives_the_rows_of_the_model(spelling_of):
+    """To the bit where the model allows every byte that may follow and no other, in powers of two."""
+    text = "a😀é, b".encode()
+
+    class Dyadic(Model):
+        def row(self, tokens):
+            can = np.array([characters(bytes([*tokens, b])) is not None for b in range(256)])
+            draw = np.random.default_rng(list(tokens))
+            order = draw.permutation(np.flatnonzero(can))
+            p = np.zeros(256)
+            p[order] = 2.0 ** -np.minimum(np.arange(1, len(order) + 1), len(order) - 1)
+            with np.errstate(divide="ignore"):
+                return np.log(p)
+
+    model = Dyadic(256)
+    found = next_bytes(spelling_of("bytes"), model.predict, text, 0)
+    rows = np.array([np.exp(model.row(tuple(text[:t]))) for t in range(len(text))])
+    np.testing.assert_array_equal(found.probabilities, rows)
+    np.testing.assert_allclose(found.dropped, 0, atol=1e-15)
+
+
+def test_ids_beyond_the_vocabulary_are_dropped(spelling_of):
+    """Models pad their output layer; such ids have no bytes."""
+    judge = judge_of("llama3")
+    model = Model(len(judge.texts) + 9, seed=3)
+    text = b"the  12"
+    agree(next_bytes(spelling_of("llama3"), model.predict, text, 0), enumerate_text(judge, model.row, text))
