@@ -25,8 +25,17 @@ TEXTS = {
     "unseen words": b"whether, what",
 }
 CONTRACTIONS = {"contractions": b"I'll we're", "apostrophes": b"we've'RE I'", "capitals": b"we'rE'lL"}
+ALWAYS = {
+    "spaces",
+    "digits",
+    "inside an emoji",
+    "accents",
+    "unseen words",
+    "capitals",
+}  # the others in `make test-slow`
 CASES = [(family, "text", name) for family in FAMILIES for name in TEXTS]
 CASES += [(family, "contracted", name) for family in FAMILIES for name in CONTRACTIONS]
+MARKED = [case if case[-1] in ALWAYS else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
 
 
 @cache
@@ -59,7 +68,7 @@ def agree(found, expected, start=0):
     np.testing.assert_allclose(found.dropped, expected.dropped[start:], rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize(("family", "source", "name"), CASES)
+@pytest.mark.parametrize(("family", "source", "name"), MARKED)
 def test_equal_enumeration(family, source, name, spelling_of):
     text = {"text": TEXTS, "contracted": CONTRACTIONS}[source][name]
     judge = judge_of(family, source)
