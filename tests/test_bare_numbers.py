@@ -95,6 +95,7 @@ NO_RESULTS = {  # settings, sizes, citations, and what other tests know
         "beside its 2.8b",
         "took 8.5 minutes (14 of processor) and the rest 10.5 (18)",  # of a run that is not kept
         "AVX2 alone take 1.4 times as long",
+        "and 542 MB as a folder, 1.3 GB of memory and half a minute",  # of one conversion
         "1.4e+17 | 0.8 | 0.2 | 5 GB | 8 GB | 0.0 GB",  # tests/run/test_needs.py, as the next
         "1.3e+20 | 733 | 183 | 19 GB | 20 GB | 18.8 GB",
         "a minimum rate of 0.00003 and",
