@@ -1,6 +1,6 @@
 """The models whose logits are linear maps to the truths' tokens, and how each is read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from plan import studies
@@ -31,4 +31,12 @@ def truncated_to(config: Mapping[str, Any], name: str) -> int | None:
     return model.rank if model and model.kind == "svd" else None
 
 
-STUDY = studies.Study()
+def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Messages about names in the settings that no truth has."""
+    truths = [entry["name"] for entry in config["truths"]]
+    for name in config["metrics"]["forced"]["best_head_truths"] or []:
+        if name not in truths:
+            yield f"metrics.forced.best_head_truths: no truth is called {name!r}; there are {', '.join(truths)}"
+
+
+STUDY = studies.Study(mistakes=mistakes)

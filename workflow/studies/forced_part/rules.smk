@@ -8,6 +8,7 @@ tables/forced_heads of the others; scores/best_head/{model}.parquet and tables/b
 from studies.forced_part import plan as forced_part
 
 FORCED = config["metrics"]["forced"]
+BEST_HEAD_TRUTHS = FORCED["best_head_truths"] or TRUTHS
 FORCED_HEADS = forced_part.scored_models(config)
 
 
@@ -80,7 +81,7 @@ if FORCED_FAMILY and FORCED["best_head_per_window"]:
         input:
             weights=head_of,
             forced=f"{RESULTS}/scores/forced/{{model}}.parquet",
-            truths=expand(LOGITS, model=TRUTHS),
+            truths=expand(LOGITS, model=BEST_HEAD_TRUTHS),
         output:
             f"{RESULTS}/scores/best_head/{{model}}.parquet",
         wildcard_constraints:
@@ -88,7 +89,7 @@ if FORCED_FAMILY and FORCED["best_head_per_window"]:
         resources:
             **per_attempt(mem_mb=2000, runtime=120),
         params:
-            settings=settings(per_window=FORCED["best_head_per_window"], truths=TRUTHS),
+            settings=settings(per_window=FORCED["best_head_per_window"], truths=BEST_HEAD_TRUTHS),
         script:
             "best_head.py"
 
