@@ -1,8 +1,11 @@
 """Which models are divided into forced and rest."""
 
+import pytest
 from default_config import default
 
+from checks.config import check
 from oversmoothing.models.output_kinds import KINDS, LINEAR
+from plan.settings import ConfigError
 from studies.forced_part.plan import scored_models
 
 
@@ -20,3 +23,11 @@ def test_output_layers_that_are_not_linear_are_left_out():
     scored = {row["model"] for row in scored_models(default(family=family))}
     assert {"bn4-s1337", "bn288-s1337"} <= scored
     assert not {f"{kind}-bn4-s1337" for kind in kinds} & scored
+
+
+def test_a_truth_for_best_heads_that_does_not_exist_is_named():
+    forced = {"best_head_truths": ["truth", "other"]}
+    with pytest.raises(
+        ConfigError, match=r"metrics\.forced\.best_head_truths: no truth is called 'other'; there are truth"
+    ):
+        check(default(metrics={"forced": forced}))
