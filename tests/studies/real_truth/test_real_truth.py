@@ -40,7 +40,7 @@ def values():
         (model["model"], truth, name, level(model["rank"], model["seed"], truth))
         for model in MODELS
         for truth in HIDDEN
-        for name in (*AGAINST_TRUTHS, "forced", "forced_share", "best", "best_share")
+        for name in (*AGAINST_TRUTHS, "forced", "forced_share", "forced_of", "best", "best_share", "best_of")
     ]
     return pd.DataFrame(rows, columns=["model", "truth", "measure", "value"])
 

@@ -12,7 +12,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from studies.real_truth.figure import draw
-from studies.real_truth.table import SHARE, truths_page, truths_table
+from studies.real_truth.table import OF, SHARE, truths_page, truths_table
 
 
 def main(job: Job) -> None:
@@ -35,7 +35,7 @@ def scored(paths: Iterable[str]) -> pd.DataFrame:
 
 
 def forced(paths: Iterable[str]) -> pd.DataFrame:
-    """As `scored`: ``forced``, what each head forces of KL, and its share of the KL at the same positions."""
+    """As `scored`: ``forced``, what each head forces of KL, its share of KL, and the KL at the same positions."""
     return _shares((Path(path).stem, "forced", read_table(path).to_pandas()) for path in paths)
 
 
@@ -57,7 +57,7 @@ def of_truths(paths: Iterable[str], resamples: int, seed: int) -> pd.DataFrame:
 
 
 def _shares(read: Iterable[tuple[str, str, pd.DataFrame]]) -> pd.DataFrame:
-    """Return the mean of a column, and its share of the mean KL, by model and truth."""
+    """Return the mean of a column, the mean KL at the same positions, and the share of it, by model and truth."""
     rows = []
     for model, measure, scores in read:
         means = scores.groupby("truth", observed=True)[["kl", measure]].mean()
@@ -65,6 +65,7 @@ def _shares(read: Iterable[tuple[str, str, pd.DataFrame]]) -> pd.DataFrame:
             facts = {"model": model, "truth": truth}
             rows.append({**facts, "measure": measure, "value": mean[measure]})
             rows.append({**facts, "measure": f"{measure}{SHARE}", "value": mean[measure] / mean.kl})
+            rows.append({**facts, "measure": f"{measure}{OF}", "value": mean.kl})
     return pd.DataFrame(rows, columns=["model", "truth", "measure", "value"])
 
 

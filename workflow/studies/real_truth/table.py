@@ -11,7 +11,7 @@ from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
 from oversmoothing.tables.record import record
 
-SHARE = "_share"  # at the end of a measure: of the KL
+SHARE, OF = "_share", "_of"  # at the end of a measure: its share of KL, and that KL, at the same positions
 FORCED, BEST = "forced", "best"
 TITLE = "The family against a truth that is trained here and against real language models."
 NAMES = {FORCED: "forced (nats)", f"{FORCED}{SHARE}": "share", BEST: "best head (nats)", f"{BEST}{SHARE}": "its share"}
