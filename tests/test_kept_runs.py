@@ -34,6 +34,8 @@ def test_no_other_studies_are_kept():
         "gradient_wide",
         "law",
         "murugan",
+        "real_truth",
+        "real_truth_prose",
         "repeated",
         "seeds",
         "subword",
