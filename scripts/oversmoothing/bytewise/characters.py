@@ -37,10 +37,13 @@ class Characters(NamedTuple):
     most: int
 
 
-def classes(pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str]) -> Characters:
+def classes(
+    pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str], apart: np.ndarray | None = None
+) -> Characters:
     """Classes of the characters for a pre-tokenizer as ``tokenizer.json`` describes it.
 
-    `literals` are characters that are told apart in any case. A `ValueError` names what is not understood.
+    `literals` are characters that are told apart in any case, and those where `apart`, bool (0x110000,), holds are told
+    from the others. A `ValueError` names what is not understood.
     """
     expressions = [parse(each) for each in expressions_of(pre_tokenizer)]
     parts = sorted(frozenset[str]().union(*(each.parts for each in expressions)) | set(map(regex.escape, literals)))
@@ -49,6 +52,8 @@ def classes(pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str]) 
     columns = np.zeros((len(parts), CODES), bool)
     for row, part in zip(columns, parts, strict=True):
         row[codes[[match.start() for match in regex.finditer(part, every, regex.S)]]] = True
+    if apart is not None:
+        columns = np.concatenate([columns, apart[None]])
     _, first, inverse = np.unique(
         np.packbits(columns[:, codes], axis=0), axis=1, return_index=True, return_inverse=True
     )

@@ -10,7 +10,7 @@ cannot tell apart form a class, for which one character stands. What was learned
 own answer on every text that is read (`spelling.Spelling`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import product
 
 import numpy as np
@@ -63,9 +63,10 @@ class Segments:
             state, begins = self.step(state, character, begins), False
         return state
 
-    def can_begin(self, state: int, rest: bytes, begins: bool) -> bool:
-        """Whether a character can follow whose UTF-8 begins with the bytes `rest`."""
-        return any(self.step(state, character, begins) != DEAD for character in self.ending(rest))
+    def can_begin(self, state: int, rest: bytes, begins: bool, among: Container[int] | None = None) -> bool:
+        """Whether a character can follow whose UTF-8 begins with the bytes `rest`, one of the classes `among`."""
+        characters = [each for each in self.ending(rest) if among is None or each in among]
+        return any(self.step(state, character, begins) != DEAD for character in characters)
 
     def can_end(self, state: int) -> bool:
         """Whether a segment can end here: the text ends, or another segment begins."""

@@ -1,8 +1,8 @@
-"""How a tokenizer of byte-level byte-pair encoding spells texts: its tokens, their merges and its segments."""
+"""How a tokenizer of byte-pair encoding spells texts: its tokens, their merges and its segments."""
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import regex
 from tokenizers import Tokenizer
+from tokenizers.pre_tokenizers import PreTokenizer
 
 from oversmoothing.bytewise.characters import classes
 from oversmoothing.bytewise.merges import Merges
 from oversmoothing.bytewise.segments import DEAD, Segments, Split, decode
-from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.bytewise.sentencepiece import SpaceBefore, are_tokens, space_before, symbols
+from oversmoothing.data.tokens.vocabulary import SPACE, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
 
 
@@ -79,6 +81,10 @@ class Spelling:
         Segments that are one token whatever the merges: added tokens, and those of a vocabulary that is asked first.
     composed : bool
         Whether texts are brought to NFC before they are cut.
+    divisible : set of int or None
+        Classes of the characters that tokens can divide; None for all.
+    space : SpaceBefore
+        Whether texts are read with a space before them.
     """
 
     def __init__(
@@ -88,8 +94,11 @@ class Spelling:
         segments: Segments,
         whole: Mapping[bytes, int],
         composed: bool = False,
+        divisible: Container[int] | None = None,
+        space: SpaceBefore = SpaceBefore.NEVER,
     ) -> None:
         self.texts, self.merges, self.segments, self.whole, self.composed = texts, merges, segments, whole, composed
+        self.divisible, self.space = divisible, space
         self._allowed: dict[tuple[int, bool, bytes], np.ndarray] = {}
         self._steps: dict[tuple[int, bool, bytes], tuple[np.ndarray, list[Unfinished]]] = {}
         self._kinds: dict[bytes, list[tuple[tuple[int, ...], bytes, np.ndarray]]] = {}
@@ -108,11 +117,25 @@ class Spelling:
             characters, _ = decode(text)
         except UnicodeDecodeError as error:
             raise UserError(f"a text has the byte {text[error.start]:#04x} at {error.start}, no UTF-8") from None
-        if lacking := sorted(set(text) - {byte[0] for byte in self.merges.bytes}):
+        if self.merges.symbols.character_ids and SPACE in characters:
+            raise UserError(f"a text has the character {SPACE}, which its tokenizer reads as a space; replace it")
+        if lacking := sorted(set(text) - {byte[0] for byte in self.merges.symbols.byte_ids}):
             named = ", ".join(f"0x{value:02x}" for value in lacking)
             raise UserError(f"a text has bytes that its tokenizer's vocabulary lacks ({named}); leave them out")
         if self.composed and not unicodedata.is_normalized("NFC", characters):
             raise UserError("a text is not in NFC, as its tokenizer brings it before it reads; normalise the text")
+
+    def before(self, text: bytes, start: int) -> bytes:
+        """What a tokenizer adds before a text of which the bytes before `start` are given."""
+        if self.space is SpaceBefore.UNLESS_THERE and text.startswith(b" "):
+            if not start:
+                raise UserError("its tokenizer drops a space at the beginning of a text; start behind it")
+            return b""
+        return b"" if self.space is SpaceBefore.NEVER else b" "
+
+    def can_divide(self, state: int, rest: bytes, begins: bool) -> bool:
+        """Whether a character can follow that a token can divide behind its bytes `rest`."""
+        return self.segments.can_begin(state, rest, begins, self.divisible)
 
     def segment_starts(self, text: bytes) -> list[int]:
         """Offsets of the segments of a text, as its tokenizer cuts it, without part of a character at the end."""
@@ -169,6 +192,8 @@ class Spelling:
         if key not in self._steps:
             finished, unfinished = [np.empty(0, np.int64)], []
             for characters, ending, ids in self._spelled(rest):
+                if rest and characters and self.divisible is not None and characters[0] not in self.divisible:
+                    continue
                 after, first = state, begins
                 for each in characters:
                     after, first = self.segments.step(after, each, first), False
@@ -176,7 +201,7 @@ class Spelling:
                     continue
                 if not ending and self.segments.can_end(after):
                     finished.append(ids)
-                elif not ending or self.segments.can_begin(after, ending, first):
+                elif not ending or self.can_divide(after, ending, first):
                     unfinished.append(Unfinished(after, ending, first, ids))
             self._steps[key] = np.concatenate(finished), unfinished
         return self._steps[key]
@@ -238,32 +263,50 @@ def read_spelling(path: str | Path) -> Spelling:
 
 
 def _spelling(tokenizer: Tokenizer, described: dict[str, Any], path: str | Path) -> Spelling:
-    model, added = described["model"], [each for each in described["added_tokens"] if not each["special"]]
+    model, fallback, cut = described["model"], bool(described["model"].get("byte_fallback")), tokenizer.pre_tokenizer
     _check_model(model)
-    composed = _check_normalizer(described["normalizer"])
-    for token in added:
-        if token["single_word"] or token["lstrip"] or token["rstrip"]:
-            raise ValueError(f"its added token {token['content']!r} takes white space or single words alone")
+    if fallback:
+        composed, space = False, space_before(described["normalizer"], described["pre_tokenizer"])
+        described, cut = described | {"pre_tokenizer": None}, None
+    else:
+        composed, space = _check_normalizer(described["normalizer"]), SpaceBefore.NEVER
     vocabulary = vocabulary_of(tokenizer, path)
     texts: list[bytes | None] = [None] * (int(vocabulary.ids.max()) + 1)
     for id, text in zip(vocabulary.ids.tolist(), vocabulary.texts, strict=True):
         texts[id] = text
-    of_added = {each["content"].encode(): each["id"] for each in added}
+    added = _added(described["added_tokens"], fallback)
+    if added and space is not SpaceBefore.NEVER:
+        raise ValueError(f"it adds spaces around its added token {next(iter(added))!r}")
+    of_added = {text.encode(): id for text, id in added.items()}
     of_merges = [None if id in of_added.values() else text for id, text in enumerate(texts)]
-    merges = Merges(of_merges, _merges(model))
+    merges = Merges(of_merges, _merges(model), symbols(model, added.values()) if fallback else None)
     unmerged = [id for id, text in enumerate(of_merges) if text and not merges.reachable[id]]
     whole = {texts[id] or b"": id for id in unmerged if model["ignore_merges"]} | of_added
-    literals = {character for each in added for character in each["content"]}
-    kinds = classes(described["pre_tokenizer"], literals)
-    runs = [each["content"] for each in added]
-    runs += [character * (kinds.most + 1) for character in kinds.characters if kinds.most > 1]
-    segments = Segments(_split(tokenizer, [each["content"] for each in added]), kinds.classes, kinds.characters, runs)
-    return Spelling(texts, merges, segments, whole, composed)
+    known = are_tokens([*model["vocab"], *added]) if fallback else None
+    kinds = classes(described["pre_tokenizer"], {character for text in added for character in text}, known)
+    runs = [*added, *(character * (kinds.most + 1) for character in kinds.characters if kinds.most > 1)]
+    segments = Segments(_split(cut, list(added)), kinds.classes, kinds.characters, runs)
+    divisible = None if known is None else {k for k, each in enumerate(kinds.characters) if not known[ord(each)]}
+    return Spelling(texts, merges, segments, whole, composed, divisible, space)
 
 
-def _split(tokenizer: Tokenizer, added: list[str]) -> Split:
+def _added(tokens: Sequence[Mapping[str, Any]], fallback: bool) -> dict[str, int]:
+    """Ids of the added tokens that are not special by their texts; a `ValueError` names one that takes more.
+
+    With byte fallback, one that has the sign of a space is found in no text, unless texts are read with the sign.
+    """
+    added = {}
+    for token in tokens:
+        if token["special"] or (fallback and SPACE in token["content"] and not token["normalized"]):
+            continue
+        if token["single_word"] or token["lstrip"] or token["rstrip"]:
+            raise ValueError(f"its added token {token['content']!r} takes white space or single words alone")
+        added[token["content"].replace(SPACE, " ") if fallback else token["content"]] = token["id"]
+    return added
+
+
+def _split(cut: PreTokenizer | None, added: list[str]) -> Split:
     """Return what cuts a text as a tokenizer does: around its added tokens, and the rest by its pre-tokenizer."""
-    cut = tokenizer.pre_tokenizer
     starts = partial(_starts, cut.pre_tokenize_str) if cut else (lambda text: [0] if text else [])
     if not added:
         return starts
@@ -284,12 +327,14 @@ def _starts(pre_tokenize: Any, text: str) -> list[int]:
 
 
 def _check_model(model: Mapping[str, Any]) -> None:
-    """Raise a `ValueError` unless a model is byte-pair encoding without chance, prefixes and fallbacks."""
+    """Raise a `ValueError` unless a model is byte-pair encoding without chance and prefixes."""
     if model["type"] != "BPE":
         raise ValueError(f"it is no byte-pair encoding but {model['type']}")
-    for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
+    for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(key):
             raise ValueError(f"its {key} is {model[key]!r}")
+    if model.get("byte_fallback") and model["ignore_merges"]:
+        raise ValueError("it has both byte_fallback and ignore_merges")
 
 
 def _check_normalizer(normalizer: Mapping[str, Any] | None) -> bool:
