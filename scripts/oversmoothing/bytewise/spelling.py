@@ -68,6 +68,16 @@ class Unfinished(NamedTuple):
     ids: np.ndarray
 
 
+Stepped = tuple[np.ndarray, list[Unfinished]]  # ids behind which a segment can end, and those of others
+
+
+class Spelled(NamedTuple):
+    """Tokens with the same classes of characters: ids by bytes behind the last, and those with more, by the next."""
+
+    ends: dict[bytes, np.ndarray]
+    following: dict[int, "Spelled"]
+
+
 class Spelling:
     """The tokens of a tokenizer, how their bytes are merged, and where a text is cut before.
 
@@ -100,8 +110,11 @@ class Spelling:
         self.texts, self.merges, self.segments, self.whole, self.composed = texts, merges, segments, whole, composed
         self.divisible, self.space = divisible, space
         self._allowed: dict[tuple[int, bool, bytes], np.ndarray] = {}
-        self._steps: dict[tuple[int, bool, bytes], tuple[np.ndarray, list[Unfinished]]] = {}
-        self._kinds: dict[bytes, list[tuple[tuple[int, ...], bytes, np.ndarray]]] = {}
+        self._steps: dict[tuple[int, bool, bytes], Stepped] = {}
+        self._branches: dict[tuple[int, int], Stepped] = {}
+        self._kinds: dict[bytes, Spelled] = {}
+        self._first: dict[tuple[bytes | int, ...], tuple[int, bool]] = {}
+        self._going: dict[tuple[int, bool, bytes, int], bool] = {}
         self._longer: dict[bytes, list[bytes]] = {}
         for text in whole:
             for length in range(len(text)):
@@ -169,7 +182,7 @@ class Spelling:
 
     def _in_one_segment(self, state: int, begins: bool, rest: bytes) -> np.ndarray:
         """As `allowed`, whatever segments are one token."""
-        key = (state, begins, rest)
+        key = (*self._alike(state, begins, rest), rest)
         if key not in self._allowed:
             finished, unfinished = self._stepped(*key)
             allowed = self._allowed[key] = np.zeros(len(self.texts), bool)
@@ -182,32 +195,64 @@ class Spelling:
     def _goes_on(self, state: int, rest: bytes, begins: bool, segment: bytes, before: int) -> bool:
         """Whether any token can stand behind the token `before` in its segment (arguments as of `allowed`)."""
         may_follow = self.merges.may_follow(before)
-        if not segment and may_follow[self._stepped(state, begins, rest)[0]].any():
-            return True
-        return bool((self.allowed(state, rest, begins, segment) & may_follow).any())
+        if segment and segment in self._longer:
+            return bool((self.allowed(state, rest, begins, segment) & may_follow).any())
+        key = (*self._alike(state, begins, rest), rest, before)
+        if key not in self._going:
+            finished, unfinished = self._stepped(*key[:3])
+            following = ((each, int(id)) for each in unfinished for id in each.ids[may_follow[each.ids]])
+            self._going[key] = bool(may_follow[finished].any()) or any(
+                self._goes_on(each.state, each.rest, each.begins, b"", id) for each, id in following
+            )
+        return self._going[key]
 
-    def _stepped(self, state: int, begins: bool, rest: bytes) -> tuple[np.ndarray, list[Unfinished]]:
+    def _stepped(self, state: int, begins: bool, rest: bytes) -> Stepped:
         """Ids behind which a segment can end, and those behind which it has to go on."""
+        state, begins = self._alike(state, begins, rest)
         key = (state, begins, rest)
         if key not in self._steps:
-            finished, unfinished = [np.empty(0, np.int64)], []
-            for characters, ending, ids in self._spelled(rest):
-                if rest and characters and self.divisible is not None and characters[0] not in self.divisible:
-                    continue
-                after, first = state, begins
-                for each in characters:
-                    after, first = self.segments.step(after, each, first), False
-                if after == DEAD:
-                    continue
-                if not ending and self.segments.can_end(after):
-                    finished.append(ids)
-                elif not ending or self.can_divide(after, ending, first):
-                    unfinished.append(Unfinished(after, ending, first, ids))
-            self._steps[key] = np.concatenate(finished), unfinished
+            spelled = self._spelled(rest)
+            parts = self._ends(spelled, state, begins)
+            for each, branch in spelled.following.items():
+                after = self.segments.step(state, each, begins)
+                if after != DEAD and not (rest and self.divisible is not None and each not in self.divisible):
+                    parts.append(self._branch(branch, after))
+            self._steps[key] = _joined(parts)
         return self._steps[key]
 
-    def _spelled(self, rest: bytes) -> list[tuple[tuple[int, ...], bytes, np.ndarray]]:
-        """Classes of the characters of tokens behind the bytes `rest`, the bytes behind these, and the ids of both."""
+    def _branch(self, branch: Spelled, state: int) -> Stepped:
+        """As `_stepped`, of the tokens of a branch, which reach a state inside a segment by its first character."""
+        key = (id(branch), state)
+        if key not in self._branches:
+            parts, open_ = [], [(branch, state)]
+            while open_:
+                node, after = open_.pop()
+                parts += self._ends(node, after, False)
+                for each, more in node.following.items():
+                    if (reached := self.segments.step(after, each, False)) != DEAD:
+                        open_.append((more, reached))
+            self._branches[key] = _joined(parts)
+        return self._branches[key]
+
+    def _ends(self, node: Spelled, state: int, begins: bool) -> list[Stepped]:
+        """As `_stepped`, of the tokens that end at a node, by the bytes behind their last character."""
+        found: list[Stepped] = []
+        for ending, ids in node.ends.items():
+            if not ending and self.segments.can_end(state):
+                found.append((ids, []))
+            elif not ending or self.can_divide(state, ending, begins):
+                found.append((ids[:0], [Unfinished(state, ending, begins, ids)]))
+        return found
+
+    def _alike(self, state: int, begins: bool, rest: bytes) -> tuple[int, bool]:
+        """First arguments seen that lead to the same states by every character that begins with `rest`."""
+        if not rest:
+            return state, begins
+        after = (self.segments.step(state, each, begins) for each in self.segments.ending(rest))
+        return self._first.setdefault((rest, *after), (state, begins))
+
+    def _spelled(self, rest: bytes) -> Spelled:
+        """Tokens behind the bytes `rest`, by the classes of their characters, of which `rest` begins the first."""
         if rest not in self._kinds:
             kinds: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
             for id, text in self._inside if rest else self._aligned:
@@ -216,7 +261,12 @@ class Spelling:
                 except UnicodeDecodeError:
                     continue
                 kinds.setdefault((tuple(self.segments.classes_of(characters)), ending), []).append(id)
-            self._kinds[rest] = [(*kind, np.array(ids)) for kind, ids in kinds.items()]
+            root = self._kinds[rest] = Spelled({}, {})
+            for (of_characters, ending), ids in kinds.items():
+                node = root
+                for character in of_characters:
+                    node = node.following.setdefault(character, Spelled({}, {}))
+                node.ends[ending] = np.array(ids)
         return self._kinds[rest]
 
     @cached_property
@@ -252,6 +302,11 @@ class Spelling:
         return {text: id for id, text in enumerate(self.texts) if text and self.merges.reachable[id]}
 
 
+def _joined(parts: Sequence[Stepped]) -> Stepped:
+    finished = [np.empty(0, np.int64), *(ids for ids, _ in parts)]
+    return np.concatenate(finished), [each for _, unfinished in parts for each in unfinished]
+
+
 def read_spelling(path: str | Path) -> Spelling:
     """Spelling of a file ``tokenizer.json``; a `UserError` says why a tokenizer cannot be read byte by byte."""
     tokenizer = load_tokenizer(path)
@@ -283,9 +338,10 @@ def _spelling(tokenizer: Tokenizer, described: dict[str, Any], path: str | Path)
     unmerged = [id for id, text in enumerate(of_merges) if text and not merges.reachable[id]]
     whole = {texts[id] or b"": id for id in unmerged if model["ignore_merges"]} | of_added
     known = are_tokens([*model["vocab"], *added]) if fallback else None
-    kinds = classes(described["pre_tokenizer"], {character for text in added for character in text}, known)
-    runs = [*added, *(character * (kinds.most + 1) for character in kinds.characters if kinds.most > 1)]
-    segments = Segments(_split(cut, list(added)), kinds.classes, kinds.characters, runs)
+    split, literals = _split(cut, list(added)), {character for text in added for character in text}
+    kinds = classes(described["pre_tokenizer"], literals, known)
+    kinds = kinds.merged(split, lambda each: (each if each in literals else "", known is not None and known[ord(each)]))
+    segments = Segments(split, kinds.classes, kinds.characters, [*added, *kinds.runs(split)])
     divisible = None if known is None else {k for k, each in enumerate(kinds.characters) if not known[ord(each)]}
     return Spelling(texts, merges, segments, whole, composed, divisible, space)
 
