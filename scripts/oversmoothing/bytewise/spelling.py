@@ -12,6 +12,7 @@ import regex
 from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import PreTokenizer
 
+from oversmoothing.bytewise.added import AddedSegments
 from oversmoothing.bytewise.characters import classes
 from oversmoothing.bytewise.merges import Merges
 from oversmoothing.bytewise.segments import DEAD, Segments, Split, decode
@@ -109,6 +110,7 @@ class Spelling:
     ) -> None:
         self.texts, self.merges, self.segments, self.whole, self.composed = texts, merges, segments, whole, composed
         self.divisible, self.space = divisible, space
+        self._beginning: dict[tuple[int, bool, bytes], np.ndarray] = {}
         self._allowed: dict[tuple[int, bool, bytes], np.ndarray] = {}
         self._steps: dict[tuple[int, bool, bytes], Stepped] = {}
         self._branches: dict[tuple[int, int], Stepped] = {}
@@ -167,6 +169,9 @@ class Spelling:
         before = b"" if begins and not rest else segment
         if before not in self._longer:
             return allowed
+        key = (state, begins, rest)
+        if not before and key in self._beginning:
+            return self._beginning[key]
         allowed = allowed.copy()
         for text in self._longer[before]:  # what the segment may become, and then is one token
             token = text[len(before) :]
@@ -178,6 +183,8 @@ class Spelling:
                 allowed[id] = after != DEAD and self._goes_on(after, b"", False, text, id)
             if not before:
                 allowed[self.whole[text]] = after != DEAD and self.segments.can_end(after)
+        if not before:
+            self._beginning[key] = allowed
         return allowed
 
     def _in_one_segment(self, state: int, begins: bool, rest: bytes) -> np.ndarray:
@@ -341,7 +348,10 @@ def _spelling(tokenizer: Tokenizer, described: dict[str, Any], path: str | Path)
     split, literals = _split(cut, list(added)), {character for text in added for character in text}
     kinds = classes(described["pre_tokenizer"], literals, known)
     kinds = kinds.merged(split, lambda each: (each if each in literals else "", known is not None and known[ord(each)]))
-    segments = Segments(split, kinds.classes, kinds.characters, [*added, *kinds.runs(split)])
+    if cut:
+        segments = Segments(split, kinds.classes, kinds.characters, [*added, *kinds.runs(split)])
+    else:
+        segments = AddedSegments(split, kinds.classes, kinds.characters, list(added))
     divisible = None if known is None else {k for k, each in enumerate(kinds.characters) if not known[ord(each)]}
     return Spelling(texts, merges, segments, whole, composed, divisible, space)
 
