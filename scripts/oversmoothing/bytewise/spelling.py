@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import regex
 from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import PreTokenizer
 
-from oversmoothing.bytewise.added import AddedSegments
+from oversmoothing.bytewise.added import AddedSegments, around, lengths_of
 from oversmoothing.bytewise.characters import classes
 from oversmoothing.bytewise.merges import Merges
 from oversmoothing.bytewise.segments import DEAD, Segments, Split, decode
@@ -376,13 +375,13 @@ def _split(cut: PreTokenizer | None, added: list[str]) -> Split:
     starts = partial(_starts, cut.pre_tokenize_str) if cut else (lambda text: [0] if text else [])
     if not added:
         return starts
-    around = regex.compile("|".join(regex.escape(text) for text in sorted(added, key=len, reverse=True)))
+    lengths = lengths_of(added)
 
     def split(text: str) -> list[int]:
         found, at = [], 0
-        for match in around.finditer(text):
-            found += [at + start for start in starts(text[at : match.start()])] + [match.start()]
-            at = match.end()
+        for begin, end in around(lengths, text):
+            found += [at + start for start in starts(text[at:begin])] + [begin]
+            at = end
         return found + [at + start for start in starts(text[at:])]
 
     return split
