@@ -42,11 +42,15 @@ class Judge:
     tokenizer : The judge.
     texts : The bytes of each id; None for one without.
     continuations : What is tried behind the text of a sequence.
+    before : What the tokenizer adds before a text, and the texts of sequences have: nothing or a space.
+    always : Whether it adds this before a text that has it already.
     """
 
     tokenizer: Tokenizer
     texts: list[bytes | None]
     continuations: list[str] = field(default_factory=continuations)
+    before: str = ""
+    always: bool = False
     verdicts: dict[Tokens, frozenset[int]] = field(default_factory=dict)
     encoded: int = 0  # texts that were encoded
 
@@ -78,7 +82,10 @@ class Judge:
 
     def encode(self, texts: list[str]) -> list[list[int]]:
         self.encoded += len(texts)
-        return [one.ids for one in self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        added = self.before if self.always else ""
+        read = [text.removeprefix(added) for text in texts]
+        found = [one.ids for one in self.tokenizer.encode_batch_fast(read, add_special_tokens=False)]
+        return [ids if text.startswith(added) else [] for text, ids in zip(texts, found, strict=True)]
 
 
 @cache
@@ -176,8 +183,12 @@ class Enumerated:
 def enumerate_text(judge: Judge, row: Callable[[Tokens], np.ndarray], text: bytes) -> Enumerated:
     """Return P(b | x_<t) for all bytes b and positions t of a text, and the mass that is dropped there.
 
-    Every sequence whose text is a beginning of `text` is extended by every id that can stand behind it.
+    Every sequence whose text is a beginning of `text` is extended by every id that can stand behind it. What the
+    tokenizer adds before a text is given.
     """
+    before = judge.before.encode()
+    given = 0 if text.startswith(before) and not judge.always else len(before)
+    text = before[:given] + text
     n = len(text)
     exact: list[dict[Tokens, float]] = [{(): 0.0}, *({} for _ in range(n))]
     covers: list[list[list[float]]] = [[[] for _ in range(256)] for _ in range(n)]
@@ -197,7 +208,9 @@ def enumerate_text(judge: Judge, row: Callable[[Tokens], np.ndarray], text: byte
     logs = np.array([[log_sum(terms) for terms in by_byte] for by_byte in covers])
     prefix = np.append(0.0, logs[np.arange(n), np.frombuffer(text, np.uint8)])
     joint = np.exp(logs - prefix[:n, None])
-    return Enumerated(joint / joint.sum(axis=1, keepdims=True), 1 - joint.sum(axis=1), prefix, exact)
+    joint = joint[given:]
+    totals = joint.sum(axis=1)
+    return Enumerated(joint / totals[:, None], 1 - totals, prefix[given:] - prefix[given], exact[given:])
 
 
 def prefix_probability(judge: Judge, row: Callable[[Tokens], np.ndarray], text: bytes) -> float:

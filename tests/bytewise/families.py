@@ -1,4 +1,4 @@
-"""A small byte-level BPE of each family of pre-tokenizers, trained on this machine.
+"""A small BPE of each family of tokenizers, trained on this machine: byte-level, or with the bytes of some characters.
 
 The expressions are those of the published `tokenizer.json` of each family. They differ in what a token may depend on
 behind it: contractions, runs of white space before a letter, digits in threes, line ends behind punctuation.
@@ -43,6 +43,19 @@ FAMILIES = {  # name: (steps of the pre-tokenizer, other settings)
     "neox": ([pre_tokenizers.ByteLevel(add_prefix_space=False)], {"nfc": True, "runs": range(6, 1, -1)}),
 }
 SPECIAL = ("<|endoftext|>", "<|pad|>")
+SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
+SPACED = normalizers.Replace(" ", SPACE)
+PIECES = {  # name: (normaliser, pre-tokenizer, added tokens), with bytes for characters that are no tokens
+    "llama2": (normalizers.Sequence([normalizers.Prepend(SPACE), SPACED]), None, ()),
+    "mistral": (None, pre_tokenizers.Metaspace(SPACE, "first", False), ()),
+    "gemma": (
+        SPACED,
+        pre_tokenizers.Split(" ", "merged_with_previous"),
+        ("\n", "\n\n", "\n\n\n", "\t", 2 * SPACE, 3 * SPACE, "<b>"),
+    ),
+}
+ADDED_BEFORE = {"llama2": {"before": " ", "always": True}, "mistral": {"before": " "}}  # as arguments of a `Judge`
+SPELLED_BY_BYTES = "\n\r\tèïü在这里😀;[]"  # no tokens, in spite of the text for training
 
 PROSE = (
     "They're here, and it's what the men don't say; IT'S LATE, THEY'RE THERE. I'll, we've, I'm, he'd.\n\n"
@@ -69,6 +82,8 @@ def tokenizer_of(family: str, text: str = TEXT, size: int = 330) -> Tokenizer:
     """
     if family == "bytes":
         return single_bytes()
+    if family in PIECES:
+        return of_pieces(*PIECES[family], text, size)
     steps, other = FAMILIES[family]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(steps) if len(steps) > 1 else steps[0]
@@ -89,6 +104,30 @@ def tokenizer_of(family: str, text: str = TEXT, size: int = 330) -> Tokenizer:
     if runs := other.get("runs"):
         tokenizer.add_tokens([AddedToken(" " * length, normalized=True, special=False) for length in runs])
     tokenizer.encode_special_tokens = True  # "<|pad|>" in a text is text
+    return tokenizer
+
+
+def of_pieces(normalizer, pre_tokenizer, added: tuple[str, ...], text: str, size: int) -> Tokenizer:
+    """Return a BPE over characters, with tokens of all bytes and added ones, some of which merges make too."""
+    spaced = "".join(character for character in text if character not in SPELLED_BY_BYTES).replace(" ", SPACE)
+    small = Tokenizer(models.BPE())
+    small.pre_tokenizer = pre_tokenizers.Split(Regex(f"{SPACE}*[^{SPACE}]+"), "isolated")
+    small.train_from_iterator([spaced], trainers.BpeTrainer(vocab_size=size - 200, show_progress=False))
+    pieces = sorted(small.get_vocab(), key=small.get_vocab().get)
+    names = dict.fromkeys(["<unk>", "<s>", *(f"<0x{byte:02X}>" for byte in range(256)), *added, *pieces])
+    merges = merges_of(small)
+    merges += [pair for pair in [("\n", "\n"), ("\n\n", "\n"), (SPACE, SPACE)] if pair[0] + pair[1] in names]
+    vocabulary = {name: id for id, name in enumerate(names)}
+    model = models.BPE(vocabulary, list(dict.fromkeys(merges)), unk_token="<unk>", fuse_unk=True, byte_fallback=True)
+    tokenizer = Tokenizer(model)
+    if normalizer:
+        tokenizer.normalizer = normalizer
+    if pre_tokenizer:
+        tokenizer.pre_tokenizer = pre_tokenizer
+    tokenizer.decoder = decoders.Sequence([decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse()])
+    tokenizer.add_special_tokens(["<unk>", "<s>"])
+    tokenizer.add_tokens([AddedToken(each, normalized=False, special=False) for each in added])
+    tokenizer.encode_special_tokens = True
     return tokenizer
 
 
@@ -126,9 +165,14 @@ def alphabet() -> list[str]:
 def token_bytes(tokenizer: Tokenizer) -> list[bytes | None]:
     """Return the bytes of each id; None for a special token."""
     byte = {character: code for code, character in enumerate(alphabet())}
+    pieces = json.loads(tokenizer.to_str())["model"]["byte_fallback"]
     texts: list[bytes | None] = [None] * tokenizer.get_vocab_size()
     for name, token in tokenizer.get_vocab().items():
-        texts[token] = bytes(byte[character] for character in name) if set(name) <= set(byte) else None
+        if pieces:
+            texts[token] = bytes([int(name[3:5], 16)]) if name[:3] == "<0x" else name.replace(SPACE, " ").encode()
+        else:
+            texts[token] = bytes(byte[character] for character in name) if set(name) <= set(byte) else None
     for token, added in tokenizer.get_added_tokens_decoder().items():
-        texts[token] = None if added.special else added.content.encode()
+        plain = added.content.replace(SPACE, " ") if pieces else added.content
+        texts[token] = None if added.special else plain.encode()
     return texts

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 from enumeration import Judge, Model, characters, enumerate_text
-from families import CONTRACTED, FAMILIES, TEXT, token_bytes, tokenizer_of
+from families import ADDED_BEFORE, CONTRACTED, FAMILIES, PIECES, TEXT, token_bytes, tokenizer_of
 
 from oversmoothing.bytewise.next_bytes import next_bytes
 from oversmoothing.bytewise.spelling import read_spelling
@@ -25,6 +25,12 @@ TEXTS = {
     "unseen words": b"whether, what",
 }
 CONTRACTIONS = {"contractions": b"I'll we're", "apostrophes": b"we've'RE I'", "capitals": b"we'rE'lL"}
+BY_BYTES = {
+    "parts of characters": "é très 我们在 ".encode() + "里".encode()[:2],
+    "two emoji": "🎉😀 🎉".encode() + EMOJI[:3],
+    "added": b"a\n\n\n\n\tb <b>c<b",
+    "runs of spaces": b"e   the     12",
+}
 ALWAYS = {
     "spaces",
     "digits",
@@ -32,8 +38,11 @@ ALWAYS = {
     "accents",
     "unseen words",
     "capitals",
+    *BY_BYTES,
 }  # the others in `make test-slow`
-CASES = [(family, "text", name) for family in FAMILIES for name in TEXTS]
+ALL = [*FAMILIES, *PIECES]
+CASES = [(family, "text", name) for family in ALL for name in TEXTS]
+CASES += [(family, "text", name) for family in PIECES for name in BY_BYTES]
 CASES += [(family, "contracted", name) for family in FAMILIES for name in CONTRACTIONS]
 MARKED = [case if case[-1] in ALWAYS else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
 
@@ -41,7 +50,7 @@ MARKED = [case if case[-1] in ALWAYS else pytest.param(*case, marks=pytest.mark.
 @cache
 def judge_of(family, source="text"):
     tokenizer = tokenizer_of(family, {"text": TEXT, "contracted": CONTRACTED}[source])
-    return Judge(tokenizer, token_bytes(tokenizer))
+    return Judge(tokenizer, token_bytes(tokenizer), **ADDED_BEFORE.get(family, {}))
 
 
 @pytest.fixture(scope="module")
@@ -70,19 +79,20 @@ def agree(found, expected, start=0):
 
 @pytest.mark.parametrize(("family", "source", "name"), MARKED)
 def test_equal_enumeration(family, source, name, spelling_of):
-    text = {"text": TEXTS, "contracted": CONTRACTIONS}[source][name]
+    text = {"text": TEXTS | BY_BYTES, "contracted": CONTRACTIONS}[source][name]
     judge = judge_of(family, source)
     model = Model(len(judge.texts), seed=len(name))
     expected = enumerate_text(judge, model.row, text)
-    found = next_bytes(spelling_of(family, source), model.predict, text, 0)
-    agree(found, expected)
-    chosen = found.probabilities[np.arange(len(text)), list(text)]
+    first = int(family == "mistral" and text.startswith(b" "))  # such a tokenizer drops the space before it adds one
+    found = next_bytes(spelling_of(family, source), model.predict, text, first)
+    agree(found, expected, first)
+    chosen = found.probabilities[np.arange(len(text) - first), list(text[first:])]
     np.testing.assert_allclose(found.losses, -np.log(chosen), rtol=1e-9)
     start = len(text) * 2 // 3
     agree(next_bytes(spelling_of(family, source), model.predict, text, start), expected, start)
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "bytes"])
+@pytest.mark.parametrize("family", [*ALL, "bytes"])
 def test_bytes_lose_no_more_than_the_path_of_tokens(family, spelling_of):
     """The encoding of a text is one of its covers."""
     judge = judge_of(family)
@@ -95,7 +105,7 @@ def test_bytes_lose_no_more_than_the_path_of_tokens(family, spelling_of):
     assert found.losses.sum() - np.log1p(-found.dropped).sum() <= -path + 1e-9  # P(x), not renormalised
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_the_start_changes_nothing_of_the_rest(family, spelling_of):
     spelling, model = spelling_of(family), Model(len(judge_of(family).texts), seed=7)
     text = "the  café 😀\n\n 123".encode()
@@ -108,7 +118,7 @@ def test_the_start_changes_nothing_of_the_rest(family, spelling_of):
         np.testing.assert_allclose(rest.dropped, whole.dropped[start:], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ALL)
 def test_what_follows_a_text_changes_nothing(family, spelling_of):
     """No position sees the bytes behind it, even where they are read with it."""
     spelling, model = spelling_of(family), Model(len(judge_of(family).texts), seed=11)

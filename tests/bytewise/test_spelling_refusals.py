@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from families import single_bytes, tokenizer_of
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from families import SPACE, single_bytes, tokenizer_of
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from oversmoothing.bytewise.next_bytes import next_bytes
 from oversmoothing.bytewise.spelling import read_spelling
@@ -40,12 +40,42 @@ def with_part(part, value, family="gpt2"):
     return tokenizer
 
 
+def with_added(family, token):
+    tokenizer = tokenizer_of(family)
+    tokenizer.add_tokens([AddedToken(token, special=False)])
+    return tokenizer
+
+
+def with_model(change):
+    """Return a tokenizer over characters whose model is changed in place."""
+    described = json.loads(tokenizer_of("llama2").to_str())
+    change(described["model"])
+    return Tokenizer.from_str(json.dumps(described))
+
+
+def merge_bytes(model):
+    model["vocab"]["<0x0A><0x0A>"] = len(model["vocab"])
+    model["merges"].append(["<0x0A>", "<0x0A>"])
+
+
 REFUSED = {
     "wordpiece": (lambda: byte_level(models.WordPiece({"a": 0, "b": 1}, unk_token="a")), r"WordPiece"),
     "unigram": (lambda: byte_level(models.Unigram([("a", 0.0), ("b", -1.0)])), r"Unigram"),
     "word level": (lambda: byte_level(models.WordLevel({"a": 0}, unk_token="a")), r"WordLevel"),
     "NFKC": (lambda: with_part("normalizer", normalizers.NFKC()), r"NFKC"),
     "lower case": (lambda: with_part("normalizer", normalizers.Lowercase()), r"Lowercase"),
+    "split at spaces": (
+        lambda: with_part("pre_tokenizer", pre_tokenizers.Metaspace(split=True), "mistral"),
+        r"Metaspace, which cuts at spaces",
+    ),
+    "NFKC before pieces": (lambda: with_part("normalizer", normalizers.NFKC(), "mistral"), r"NFKC"),
+    "spaces as they are": (lambda: with_part("normalizer", None, "llama2"), r"leaves spaces"),
+    "another pre-tokenizer": (lambda: with_part("pre_tokenizer", pre_tokenizers.Whitespace(), "gemma"), r"Whitespace"),
+    "another sign": (lambda: with_part("normalizer", normalizers.Prepend("_"), "llama2"), r"Prepend"),
+    "spaces around added tokens": (lambda: with_added("llama2", "<b>"), r"spaces around its added token '<b>'"),
+    "byte tokens lack": (lambda: with_model(lambda model: model["vocab"].pop("<0x0A>")), r"lacks bytes \(0x0a\)"),
+    "merged bytes": (lambda: with_model(merge_bytes), r"a merge joins bytes"),
+    "whole words": (lambda: with_model(lambda model: model.update(ignore_merges=True)), r"ignore_merges"),
     "prefix": (
         lambda: with_part("pre_tokenizer", pre_tokenizers.ByteLevel(add_prefix_space=True)),
         r"add_prefix_space",
@@ -91,3 +121,15 @@ def test_refuses_a_text_that_is_no_utf8(text, tmp_path):
     spelling = read_spelling(written(tokenizer_of("gpt2"), tmp_path))
     with pytest.raises(UserError, match="UTF-8"):
         next_bytes(spelling, None, text, 0)
+
+
+def test_refuses_the_sign_of_a_space(tmp_path):
+    spelling = read_spelling(written(tokenizer_of("llama2"), tmp_path))
+    with pytest.raises(UserError, match=f"has the character {SPACE}"):
+        next_bytes(spelling, None, f"a{SPACE}b".encode(), 0)
+
+
+def test_refuses_to_predict_a_space_that_is_dropped(tmp_path):
+    spelling = read_spelling(written(tokenizer_of("mistral"), tmp_path))
+    with pytest.raises(UserError, match="start behind it"):
+        next_bytes(spelling, None, b" a", 0)

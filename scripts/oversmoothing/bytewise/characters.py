@@ -4,13 +4,14 @@ Two characters are of one class if every part of the pre-tokenizer's expressions
 a range, ``\p{L}``, ``\s``) matches both or neither. Expressions are those of ``tokenizer.json``.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import regex
 
-from oversmoothing.bytewise.segments import CODES, SURROGATES
+from oversmoothing.bytewise.segments import CODES, SURROGATES, Split
 
 GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # of a pre-tokenizer ByteLevel
 # What stands for a character in an expression; how often it repeats; and what begins a group.
@@ -18,29 +19,68 @@ CODE = r"\\u\{?[0-9A-Fa-f]{4,6}\}?|\\x[0-9A-Fa-f]{2}"
 PART = regex.compile(rf"\\[pP]\{{\^?\w+\}}|\\[pP]\w|{CODE}|\[:\^?\w+:\]|\\?.", regex.S)
 REPEATED = regex.compile(r"\{(\d*)(,?)(\d*)\}")
 GROUP = regex.compile(r"\?(?:[imsx-]*:|[=!>]|[imsx-]+(?=\)))")
+WORD = regex.compile(r"(?:\\[^\w\s]|[^\\()\[\]{}|*+?^$.:]){2,}")  # literals in a row; some more in classes do no harm
 SYNTAX = set("()[]|*+?^&")
 ANY_CHARACTER = "."
 
 
 class Expression(NamedTuple):
-    """What an expression asks of single characters, as expressions of one character, and its highest count."""
+    """What an expression asks of single characters, as expressions of one character, and of several."""
 
     parts: frozenset[str]
-    most: int
+    words: frozenset[str]  # literals of several characters
+    most: int  # the highest count
 
 
 class Characters(NamedTuple):
-    """Class of each code point, int16 (0x110000,), -1 for a surrogate; a character of each class; the highest count."""
+    """Class of each code point, int16 (0x110000,), -1 for a surrogate; a character of each class; what they form."""
 
     classes: np.ndarray
     characters: list[str]
-    most: int
+    words: list[str]  # literals of several characters
+    most: int  # the highest count
+
+    def merged(self, split: Split, apart: Callable[[str], Hashable]) -> "Characters":
+        """Classes without differences that no text shows, as a pre-tokenizer cuts it.
+
+        Of two classes one is left if no text of up to three characters, no literal and no run, with one more character
+        before or behind it, is cut otherwise where one stands in place of the other. Characters of which `apart` gives
+        different values are told apart in any case.
+        """
+        every = self.characters
+        words = [*self.words, *self.runs(split)]
+        around = [(one, other) for one in ("", *every) for other in ("", *every)]
+        longer = [*((one + other, "") for one, other in around), *(("", one + other) for one, other in around)]
+        for before, behind in ((word[:at], word[at + 1 :]) for word in words for at in range(len(word))):
+            longer += [(each + before, behind) for each in every] + [(before, behind + each) for each in ("", *every)]
+        groups = _parted([every], apart)
+        for holes in (around, list(dict.fromkeys(longer))):
+            groups = _parted(groups, partial(_cuts, split, holes))
+        kept = np.zeros(len(every) + 1, np.int16)
+        kept[-1] = -1  # of a surrogate
+        for number, group in enumerate(groups):
+            kept[[every.index(each) for each in group]] = number
+        return self._replace(classes=kept[self.classes], characters=[group[0] for group in groups])
+
+    def runs(self, split: Split) -> list[str]:
+        """Runs of characters whose length matters to a pre-tokenizer, one longer than its highest count."""
+        longest = max(self.most + 1, 4)
+        around = [(one, other) for one in ("", *self.characters) for other in ("", *self.characters)]
+        found = []
+        for each in self.characters if self.most > 1 else []:
+            cuts = [[_outside(split, *ends, each, n) for ends in around] for n in range(3, longest + 1)]
+            if None in cuts[0] or any(cut != cuts[0] for cut in cuts):
+                found.append(each * longest)
+        return found
 
 
-def classes(pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str]) -> Characters:
+def classes(
+    pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str], apart: np.ndarray | None = None
+) -> Characters:
     """Classes of the characters for a pre-tokenizer as ``tokenizer.json`` describes it.
 
-    `literals` are characters that are told apart in any case. A `ValueError` names what is not understood.
+    `literals` are characters that are told apart in any case, and those where `apart`, bool (0x110000,), holds are told
+    from the others. A `ValueError` names what is not understood.
     """
     expressions = [parse(each) for each in expressions_of(pre_tokenizer)]
     parts = sorted(frozenset[str]().union(*(each.parts for each in expressions)) | set(map(regex.escape, literals)))
@@ -49,12 +89,15 @@ def classes(pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str]) 
     columns = np.zeros((len(parts), CODES), bool)
     for row, part in zip(columns, parts, strict=True):
         row[codes[[match.start() for match in regex.finditer(part, every, regex.S)]]] = True
+    if apart is not None:
+        columns = np.concatenate([columns, apart[None]])
     _, first, inverse = np.unique(
         np.packbits(columns[:, codes], axis=0), axis=1, return_index=True, return_inverse=True
     )
     kinds = np.full(CODES, -1, np.int16)
     kinds[codes] = inverse.reshape(-1)
-    return Characters(kinds, [every[at] for at in first], max((each.most for each in expressions), default=1))
+    words = sorted(frozenset[str]().union(*(each.words for each in expressions)))
+    return Characters(kinds, [every[at] for at in first], words, max((each.most for each in expressions), default=1))
 
 
 def expressions_of(pre_tokenizer: Mapping[str, Any] | None) -> Iterator[str]:
@@ -85,6 +128,7 @@ def expressions_of(pre_tokenizer: Mapping[str, Any] | None) -> Iterator[str]:
 def parse(expression: str) -> Expression:
     r"""Parts of an expression, such as ``\p{L}``, ``s`` and ``[a-z]``; a `ValueError` names what is not understood."""
     parts, at, most, in_class, any_case = set(), 0, 1, False, False
+    words = {regex.sub(r"\\(.)", r"\1", each[0]) for each in WORD.finditer(expression)}
     while at < len(expression):
         if not in_class and expression[at] == "?" and at and expression[at - 1] == "(":
             if not (group := GROUP.match(expression, at)):
@@ -117,7 +161,29 @@ def parse(expression: str) -> Expression:
             raise ValueError(f"its pre-tokenizer's expression has {part[0]}, which is not read here")
         else:
             parts.add(part[0])
-    return Expression(frozenset(_with_case(parts) if any_case else parts), most)
+    return Expression(frozenset(_with_case(parts) if any_case else parts), frozenset(words), most)
+
+
+def _parted(groups: Collection[list[str]], key: Callable[[str], Hashable]) -> list[list[str]]:
+    """Groups parted by a key."""
+    parted: list[list[str]] = []
+    for group in groups:
+        of_key: dict[Hashable, list[str]] = {}
+        for each in group:
+            of_key.setdefault(key(each) if len(group) > 1 else None, []).append(each)
+        parted += of_key.values()
+    return parted
+
+
+def _cuts(split: Split, holes: Collection[tuple[str, str]], each: str) -> Hashable:
+    return tuple(tuple(split(before + each + behind)) for before, behind in holes)
+
+
+def _outside(split: Split, before: str, behind: str, each: str, n: int) -> tuple[int, ...] | None:
+    """Where a text is cut around a run of n times a character, as for a run of 3; None if inside it."""
+    low, high = len(before) + 1, len(before) + n - 1
+    cut = split(before + each * n + behind)
+    return None if any(low < at < high for at in cut) else tuple(at if at <= low else at - n + 3 for at in cut)
 
 
 def _with_case(parts: Collection[str]) -> Iterator[str]:

@@ -132,7 +132,7 @@ class _Reader:
             if not path.rest:
                 closed = self.closed(path.segment, at)
                 ways.setdefault(closed, []).append(Way(path.state, b"", True, b"", -1))
-            if segment:
+            if segment and (not path.rest or self.spelling.can_divide(path.state, path.rest, path.begins)):
                 before = self.ending(path.segment.start, at)[1]
                 begins = path.begins and bool(path.rest)
                 way = Way(path.state, path.rest, begins, segment, before)

@@ -13,6 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from oversmoothing.bytewise.symbols import Symbols
+
 NEVER = np.iinfo(np.int64).max  # rank of a merge that does not happen
 
 
@@ -25,6 +27,8 @@ class Merges:
         Text of each id; None for one that stands for no text.
     merges : sequence of (left, right, merged)
         Ids, by rank.
+    symbols : Symbols or None
+        What is merged at first; None for the tokens of one byte that no merge makes.
 
     Attributes
     ----------
@@ -33,11 +37,15 @@ class Merges:
 
     """
 
-    def __init__(self, texts: Sequence[bytes | None], merges: Sequence[tuple[int, int, int]]) -> None:
+    def __init__(
+        self,
+        texts: Sequence[bytes | None],
+        merges: Sequence[tuple[int, int, int]],
+        symbols: Symbols | None = None,
+    ) -> None:
         self.ids = len(texts)
         self._rank = {(left, right): (rank, merged) for rank, (left, right, merged) in reversed([*enumerate(merges)])}
-        merged = {each[2] for each in merges}
-        self.bytes = {text: id for id, text in enumerate(texts) if text and len(text) == 1 and id not in merged}
+        self.symbols = symbols or _bytes(texts, merges)
         self.halves = np.full((self.ids, 2), -1, np.int64)  # (left, right) of a token's last merge
         self.formed = np.full(self.ids, -1, np.int64)  # when a token is there: -1 at once, or after the merge of a rank
         self.reachable = np.zeros(self.ids, bool)
@@ -68,9 +76,10 @@ class Merges:
 
     def _form(self, id: int, text: bytes) -> None:
         """Record how the bytes of a token are merged, if they are merged to it; shorter tokens come first."""
-        if any(byte not in self.bytes for byte in _single(text)):
+        try:
+            ids, last = self._merge(text)
+        except KeyError:
             return
-        ids, last = self._merge(text)
         if ids != [id]:
             return
         self.reachable[id] = True
@@ -81,7 +90,7 @@ class Merges:
 
     def _merge(self, text: bytes) -> tuple[list[int], tuple[int, int, int] | None]:
         """Ids that bytes are merged to, and rank, left and right of the last merge."""
-        ids, last = [self.bytes[byte] for byte in _single(text)], None
+        ids, last = self.symbols.of(text), None
         none = (NEVER, -1)
         ranks = [self._rank.get(pair, none) for pair in pairwise(ids)]
         while ranks and (lowest := min(ranks))[0] < NEVER:
@@ -126,5 +135,6 @@ class Merges:
         return {left: (each[:, 0], each[:, 1]) for left, group in by_left.items() if len(each := np.array(group))}
 
 
-def _single(text: bytes) -> Iterator[bytes]:
-    return (text[i : i + 1] for i in range(len(text)))
+def _bytes(texts: Sequence[bytes | None], merges: Sequence[tuple[int, int, int]]) -> Symbols:
+    merged = {each[2] for each in merges}
+    return Symbols({text: id for id, text in enumerate(texts) if text and len(text) == 1 and id not in merged})

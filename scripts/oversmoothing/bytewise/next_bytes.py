@@ -39,6 +39,8 @@ class NextBytes(NamedTuple):
 def next_bytes(spelling: Spelling, predict: Predict, text: bytes, start: int = 0) -> NextBytes:
     """Distributions of a model over the bytes of a text from `start` on, each given all bytes before it.
 
+    Where a tokenizer adds a space before a text, this is given too.
+
     Parameters
     ----------
     spelling : Spelling
@@ -53,12 +55,14 @@ def next_bytes(spelling: Spelling, predict: Predict, text: bytes, start: int = 0
     Raises
     ------
     UserError
-        If the text is no UTF-8, or not as the tokenizer normalises texts.
+        If the text is no UTF-8, or not one that the tokenizer reads as it is.
     ValueError
         If `start` is outside the text, or the model gives a byte of the text no probability.
     """
     if not 0 <= start <= len(text):
         raise ValueError(f"start {start} lies outside a text of {len(text)} bytes")
+    before = spelling.before(text, start)
+    text, start = before + text, start + len(before)
     first = max(start - 1, 0)
     found = covers(spelling, text, first)
     sums, logs = _sums(spelling, found, predict(found.tree), text, first)
@@ -66,12 +70,12 @@ def next_bytes(spelling: Spelling, predict: Predict, text: bytes, start: int = 0
     reached = np.log(sums[np.arange(len(sums)), np.frombuffer(text[first:], np.uint8)]) + logs  # of that of the text
     if not np.isfinite(reached).all():
         at = first + int(np.argmin(np.isfinite(reached)))
-        raise ValueError(f"the model gives byte {text[at]:#04x} at {at} no probability")
-    before = np.concatenate([[0.0] if not start else [], reached])[: len(text) - start]
+        raise ValueError(f"the model gives byte {text[at]:#04x} at {at - len(before)} no probability")
+    given = np.concatenate([[0.0] if not start else [], reached])[: len(text) - start]
     sums, totals = sums[start - first :], totals[start - first :]
     probabilities = sums / sums.sum(axis=1, keepdims=True)
     losses = -np.log(probabilities[np.arange(len(sums)), np.frombuffer(text[start:], np.uint8)])
-    return NextBytes(probabilities, -np.expm1(totals - before), losses)
+    return NextBytes(probabilities, -np.expm1(totals - given), losses)
 
 
 def _sums(

@@ -10,7 +10,9 @@ cannot tell apart form a class, for which one character stands. What was learned
 own answer on every text that is read (`spelling.Spelling`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterable, Sequence
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -40,6 +42,7 @@ class Segments:
 
     def __init__(self, split: Split, classes: np.ndarray, characters: Sequence[str], runs: Iterable[str]) -> None:
         self.split, self.classes, self.characters = split, classes, characters
+        self._class_of = classes.tolist()  # by code point
         self._continuations = _continuations(characters, runs)
         self._texts = [("", frozenset[int]())]  # the first text with claims that led to each state
         self._known: dict[tuple[object, ...], int] = {self._answers(*self._texts[0]): START}
@@ -63,9 +66,10 @@ class Segments:
             state, begins = self.step(state, character, begins), False
         return state
 
-    def can_begin(self, state: int, rest: bytes, begins: bool) -> bool:
-        """Whether a character can follow whose UTF-8 begins with the bytes `rest`."""
-        return any(self.step(state, character, begins) != DEAD for character in self.ending(rest))
+    def can_begin(self, state: int, rest: bytes, begins: bool, among: Container[int] | None = None) -> bool:
+        """Whether a character can follow whose UTF-8 begins with the bytes `rest`, one of the classes `among`."""
+        characters = [each for each in self.ending(rest) if among is None or each in among]
+        return any(self.step(state, character, begins) != DEAD for character in characters)
 
     def can_end(self, state: int) -> bool:
         """Whether a segment can end here: the text ends, or another segment begins."""
@@ -81,7 +85,7 @@ class Segments:
 
     def classes_of(self, text: str) -> list[int]:
         """Class of each character of a text."""
-        return [int(self.classes[ord(character)]) for character in text]
+        return [self._class_of[ord(character)] for character in text]
 
     def ending(self, rest: bytes) -> list[int]:
         """Classes of the characters whose UTF-8 begins with the bytes `rest`, less than a character."""
@@ -101,12 +105,18 @@ class Segments:
 
     def _answers(self, text: str, starts: frozenset[int]) -> tuple[object, ...]:
         """Where segments begin in each continuation of a text; None if not as claimed in the text itself."""
-        n, answers = len(text), []
+        claimed = tuple(sorted(starts))
+        return tuple(behind if inside == claimed else None for inside, behind in self._cuts(text))
+
+    @lru_cache(maxsize=256)  # noqa: B019 (a tokenizer lives as long as its process)
+    def _cuts(self, text: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Where segments begin in a text, and behind its end, with each continuation."""
+        n, cuts = len(text), []
         for continuation in self._continuations:
             cut = self.split(text + continuation)
-            ok = {at for at in cut if at < n} == starts
-            answers.append(tuple(at - n for at in cut if at >= n) if ok else None)
-        return tuple(answers)
+            before = bisect_left(cut, n)
+            cuts.append((tuple(cut[:before]), tuple(at - n for at in cut[before:])))
+        return cuts
 
 
 def code_points(rest: bytes) -> tuple[int, int]:
@@ -125,14 +135,17 @@ def code_points(rest: bytes) -> tuple[int, int]:
 
 def decode(text: bytes) -> tuple[str, bytes]:
     """Split bytes into whole characters and the beginning of another; a `UnicodeDecodeError` if they are no UTF-8."""
-    for cut in range(min(3, len(text)) + 1):
-        rest = text[len(text) - cut :]
-        if not rest or (rest[0] >= 0xC0 and np.diff(code_points(rest)).item() > 0):
-            try:
-                return text[: len(text) - cut].decode(), rest
-            except UnicodeDecodeError:
-                continue
-    return text.decode(), b""
+    try:
+        return text.decode(), b""
+    except UnicodeDecodeError:
+        for cut in range(1, min(3, len(text)) + 1):
+            rest = text[len(text) - cut :]
+            if rest[0] >= 0xC0:
+                low, high = code_points(rest)
+                if low < high:
+                    return text[: len(text) - cut].decode(), rest
+                break
+        raise
 
 
 def _continuations(characters: Sequence[str], runs: Iterable[str]) -> list[str]:

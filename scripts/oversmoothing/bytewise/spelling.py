@@ -1,20 +1,22 @@
-"""How a tokenizer of byte-level byte-pair encoding spells texts: its tokens, their merges and its segments."""
+"""How a tokenizer of byte-pair encoding spells texts: its tokens, their merges and its segments."""
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import regex
 from tokenizers import Tokenizer
+from tokenizers.pre_tokenizers import PreTokenizer
 
+from oversmoothing.bytewise.added import AddedSegments, around, lengths_of
 from oversmoothing.bytewise.characters import classes
 from oversmoothing.bytewise.merges import Merges
 from oversmoothing.bytewise.segments import DEAD, Segments, Split, decode
-from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
+from oversmoothing.bytewise.sentencepiece import SpaceBefore, are_tokens, space_before, symbols
+from oversmoothing.data.tokens.vocabulary import SPACE, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
 
 
@@ -66,6 +68,16 @@ class Unfinished(NamedTuple):
     ids: np.ndarray
 
 
+Stepped = tuple[np.ndarray, list[Unfinished]]  # ids behind which a segment can end, and those of others
+
+
+class Spelled(NamedTuple):
+    """Tokens with the same classes of characters: ids by bytes behind the last, and those with more, by the next."""
+
+    ends: dict[bytes, np.ndarray]
+    following: dict[int, "Spelled"]
+
+
 class Spelling:
     """The tokens of a tokenizer, how their bytes are merged, and where a text is cut before.
 
@@ -79,6 +91,10 @@ class Spelling:
         Segments that are one token whatever the merges: added tokens, and those of a vocabulary that is asked first.
     composed : bool
         Whether texts are brought to NFC before they are cut.
+    divisible : set of int or None
+        Classes of the characters that tokens can divide; None for all.
+    space : SpaceBefore
+        Whether texts are read with a space before them.
     """
 
     def __init__(
@@ -88,11 +104,18 @@ class Spelling:
         segments: Segments,
         whole: Mapping[bytes, int],
         composed: bool = False,
+        divisible: Container[int] | None = None,
+        space: SpaceBefore = SpaceBefore.NEVER,
     ) -> None:
         self.texts, self.merges, self.segments, self.whole, self.composed = texts, merges, segments, whole, composed
+        self.divisible, self.space = divisible, space
+        self._beginning: dict[tuple[int, bool, bytes], np.ndarray] = {}
         self._allowed: dict[tuple[int, bool, bytes], np.ndarray] = {}
-        self._steps: dict[tuple[int, bool, bytes], tuple[np.ndarray, list[Unfinished]]] = {}
-        self._kinds: dict[bytes, list[tuple[tuple[int, ...], bytes, np.ndarray]]] = {}
+        self._steps: dict[tuple[int, bool, bytes], Stepped] = {}
+        self._branches: dict[tuple[int, int], Stepped] = {}
+        self._kinds: dict[bytes, Spelled] = {}
+        self._first: dict[tuple[bytes | int, ...], tuple[int, bool]] = {}
+        self._going: dict[tuple[int, bool, bytes, int], bool] = {}
         self._longer: dict[bytes, list[bytes]] = {}
         for text in whole:
             for length in range(len(text)):
@@ -108,11 +131,25 @@ class Spelling:
             characters, _ = decode(text)
         except UnicodeDecodeError as error:
             raise UserError(f"a text has the byte {text[error.start]:#04x} at {error.start}, no UTF-8") from None
-        if lacking := sorted(set(text) - {byte[0] for byte in self.merges.bytes}):
+        if self.merges.symbols.character_ids and SPACE in characters:
+            raise UserError(f"a text has the character {SPACE}, which its tokenizer reads as a space; replace it")
+        if lacking := sorted(set(text) - {byte[0] for byte in self.merges.symbols.byte_ids}):
             named = ", ".join(f"0x{value:02x}" for value in lacking)
             raise UserError(f"a text has bytes that its tokenizer's vocabulary lacks ({named}); leave them out")
         if self.composed and not unicodedata.is_normalized("NFC", characters):
             raise UserError("a text is not in NFC, as its tokenizer brings it before it reads; normalise the text")
+
+    def before(self, text: bytes, start: int) -> bytes:
+        """What a tokenizer adds before a text of which the bytes before `start` are given."""
+        if self.space is SpaceBefore.UNLESS_THERE and text.startswith(b" "):
+            if not start:
+                raise UserError("its tokenizer drops a space at the beginning of a text; start behind it")
+            return b""
+        return b"" if self.space is SpaceBefore.NEVER else b" "
+
+    def can_divide(self, state: int, rest: bytes, begins: bool) -> bool:
+        """Whether a character can follow that a token can divide behind its bytes `rest`."""
+        return self.segments.can_begin(state, rest, begins, self.divisible)
 
     def segment_starts(self, text: bytes) -> list[int]:
         """Offsets of the segments of a text, as its tokenizer cuts it, without part of a character at the end."""
@@ -131,6 +168,9 @@ class Spelling:
         before = b"" if begins and not rest else segment
         if before not in self._longer:
             return allowed
+        key = (state, begins, rest)
+        if not before and key in self._beginning:
+            return self._beginning[key]
         allowed = allowed.copy()
         for text in self._longer[before]:  # what the segment may become, and then is one token
             token = text[len(before) :]
@@ -142,11 +182,13 @@ class Spelling:
                 allowed[id] = after != DEAD and self._goes_on(after, b"", False, text, id)
             if not before:
                 allowed[self.whole[text]] = after != DEAD and self.segments.can_end(after)
+        if not before:
+            self._beginning[key] = allowed
         return allowed
 
     def _in_one_segment(self, state: int, begins: bool, rest: bytes) -> np.ndarray:
         """As `allowed`, whatever segments are one token."""
-        key = (state, begins, rest)
+        key = (*self._alike(state, begins, rest), rest)
         if key not in self._allowed:
             finished, unfinished = self._stepped(*key)
             allowed = self._allowed[key] = np.zeros(len(self.texts), bool)
@@ -159,30 +201,64 @@ class Spelling:
     def _goes_on(self, state: int, rest: bytes, begins: bool, segment: bytes, before: int) -> bool:
         """Whether any token can stand behind the token `before` in its segment (arguments as of `allowed`)."""
         may_follow = self.merges.may_follow(before)
-        if not segment and may_follow[self._stepped(state, begins, rest)[0]].any():
-            return True
-        return bool((self.allowed(state, rest, begins, segment) & may_follow).any())
+        if segment and segment in self._longer:
+            return bool((self.allowed(state, rest, begins, segment) & may_follow).any())
+        key = (*self._alike(state, begins, rest), rest, before)
+        if key not in self._going:
+            finished, unfinished = self._stepped(*key[:3])
+            following = ((each, int(id)) for each in unfinished for id in each.ids[may_follow[each.ids]])
+            self._going[key] = bool(may_follow[finished].any()) or any(
+                self._goes_on(each.state, each.rest, each.begins, b"", id) for each, id in following
+            )
+        return self._going[key]
 
-    def _stepped(self, state: int, begins: bool, rest: bytes) -> tuple[np.ndarray, list[Unfinished]]:
+    def _stepped(self, state: int, begins: bool, rest: bytes) -> Stepped:
         """Ids behind which a segment can end, and those behind which it has to go on."""
+        state, begins = self._alike(state, begins, rest)
         key = (state, begins, rest)
         if key not in self._steps:
-            finished, unfinished = [np.empty(0, np.int64)], []
-            for characters, ending, ids in self._spelled(rest):
-                after, first = state, begins
-                for each in characters:
-                    after, first = self.segments.step(after, each, first), False
-                if after == DEAD:
-                    continue
-                if not ending and self.segments.can_end(after):
-                    finished.append(ids)
-                elif not ending or self.segments.can_begin(after, ending, first):
-                    unfinished.append(Unfinished(after, ending, first, ids))
-            self._steps[key] = np.concatenate(finished), unfinished
+            spelled = self._spelled(rest)
+            parts = self._ends(spelled, state, begins)
+            for each, branch in spelled.following.items():
+                after = self.segments.step(state, each, begins)
+                if after != DEAD and not (rest and self.divisible is not None and each not in self.divisible):
+                    parts.append(self._branch(branch, after))
+            self._steps[key] = _joined(parts)
         return self._steps[key]
 
-    def _spelled(self, rest: bytes) -> list[tuple[tuple[int, ...], bytes, np.ndarray]]:
-        """Classes of the characters of tokens behind the bytes `rest`, the bytes behind these, and the ids of both."""
+    def _branch(self, branch: Spelled, state: int) -> Stepped:
+        """As `_stepped`, of the tokens of a branch, which reach a state inside a segment by its first character."""
+        key = (id(branch), state)
+        if key not in self._branches:
+            parts, open_ = [], [(branch, state)]
+            while open_:
+                node, after = open_.pop()
+                parts += self._ends(node, after, False)
+                for each, more in node.following.items():
+                    if (reached := self.segments.step(after, each, False)) != DEAD:
+                        open_.append((more, reached))
+            self._branches[key] = _joined(parts)
+        return self._branches[key]
+
+    def _ends(self, node: Spelled, state: int, begins: bool) -> list[Stepped]:
+        """As `_stepped`, of the tokens that end at a node, by the bytes behind their last character."""
+        found: list[Stepped] = []
+        for ending, ids in node.ends.items():
+            if not ending and self.segments.can_end(state):
+                found.append((ids, []))
+            elif not ending or self.can_divide(state, ending, begins):
+                found.append((ids[:0], [Unfinished(state, ending, begins, ids)]))
+        return found
+
+    def _alike(self, state: int, begins: bool, rest: bytes) -> tuple[int, bool]:
+        """First arguments seen that lead to the same states by every character that begins with `rest`."""
+        if not rest:
+            return state, begins
+        after = (self.segments.step(state, each, begins) for each in self.segments.ending(rest))
+        return self._first.setdefault((rest, *after), (state, begins))
+
+    def _spelled(self, rest: bytes) -> Spelled:
+        """Tokens behind the bytes `rest`, by the classes of their characters, of which `rest` begins the first."""
         if rest not in self._kinds:
             kinds: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
             for id, text in self._inside if rest else self._aligned:
@@ -191,7 +267,12 @@ class Spelling:
                 except UnicodeDecodeError:
                     continue
                 kinds.setdefault((tuple(self.segments.classes_of(characters)), ending), []).append(id)
-            self._kinds[rest] = [(*kind, np.array(ids)) for kind, ids in kinds.items()]
+            root = self._kinds[rest] = Spelled({}, {})
+            for (of_characters, ending), ids in kinds.items():
+                node = root
+                for character in of_characters:
+                    node = node.following.setdefault(character, Spelled({}, {}))
+                node.ends[ending] = np.array(ids)
         return self._kinds[rest]
 
     @cached_property
@@ -227,6 +308,11 @@ class Spelling:
         return {text: id for id, text in enumerate(self.texts) if text and self.merges.reachable[id]}
 
 
+def _joined(parts: Sequence[Stepped]) -> Stepped:
+    finished = [np.empty(0, np.int64), *(ids for ids, _ in parts)]
+    return np.concatenate(finished), [each for _, unfinished in parts for each in unfinished]
+
+
 def read_spelling(path: str | Path) -> Spelling:
     """Spelling of a file ``tokenizer.json``; a `UserError` says why a tokenizer cannot be read byte by byte."""
     tokenizer = load_tokenizer(path)
@@ -238,42 +324,64 @@ def read_spelling(path: str | Path) -> Spelling:
 
 
 def _spelling(tokenizer: Tokenizer, described: dict[str, Any], path: str | Path) -> Spelling:
-    model, added = described["model"], [each for each in described["added_tokens"] if not each["special"]]
+    model, fallback, cut = described["model"], bool(described["model"].get("byte_fallback")), tokenizer.pre_tokenizer
     _check_model(model)
-    composed = _check_normalizer(described["normalizer"])
-    for token in added:
-        if token["single_word"] or token["lstrip"] or token["rstrip"]:
-            raise ValueError(f"its added token {token['content']!r} takes white space or single words alone")
+    if fallback:
+        composed, space = False, space_before(described["normalizer"], described["pre_tokenizer"])
+        described, cut = described | {"pre_tokenizer": None}, None
+    else:
+        composed, space = _check_normalizer(described["normalizer"]), SpaceBefore.NEVER
     vocabulary = vocabulary_of(tokenizer, path)
     texts: list[bytes | None] = [None] * (int(vocabulary.ids.max()) + 1)
     for id, text in zip(vocabulary.ids.tolist(), vocabulary.texts, strict=True):
         texts[id] = text
-    of_added = {each["content"].encode(): each["id"] for each in added}
+    added = _added(described["added_tokens"], fallback)
+    if added and space is not SpaceBefore.NEVER:
+        raise ValueError(f"it adds spaces around its added token {next(iter(added))!r}")
+    of_added = {text.encode(): id for text, id in added.items()}
     of_merges = [None if id in of_added.values() else text for id, text in enumerate(texts)]
-    merges = Merges(of_merges, _merges(model))
+    merges = Merges(of_merges, _merges(model), symbols(model, added.values()) if fallback else None)
     unmerged = [id for id, text in enumerate(of_merges) if text and not merges.reachable[id]]
     whole = {texts[id] or b"": id for id in unmerged if model["ignore_merges"]} | of_added
-    literals = {character for each in added for character in each["content"]}
-    kinds = classes(described["pre_tokenizer"], literals)
-    runs = [each["content"] for each in added]
-    runs += [character * (kinds.most + 1) for character in kinds.characters if kinds.most > 1]
-    segments = Segments(_split(tokenizer, [each["content"] for each in added]), kinds.classes, kinds.characters, runs)
-    return Spelling(texts, merges, segments, whole, composed)
+    known = are_tokens([*model["vocab"], *added]) if fallback else None
+    split, literals = _split(cut, list(added)), {character for text in added for character in text}
+    kinds = classes(described["pre_tokenizer"], literals, known)
+    kinds = kinds.merged(split, lambda each: (each if each in literals else "", known is not None and known[ord(each)]))
+    if cut:
+        segments = Segments(split, kinds.classes, kinds.characters, [*added, *kinds.runs(split)])
+    else:
+        segments = AddedSegments(split, kinds.classes, kinds.characters, list(added))
+    divisible = None if known is None else {k for k, each in enumerate(kinds.characters) if not known[ord(each)]}
+    return Spelling(texts, merges, segments, whole, composed, divisible, space)
 
 
-def _split(tokenizer: Tokenizer, added: list[str]) -> Split:
+def _added(tokens: Sequence[Mapping[str, Any]], fallback: bool) -> dict[str, int]:
+    """Ids of the added tokens that are not special by their texts; a `ValueError` names one that takes more.
+
+    With byte fallback, one that has the sign of a space is found in no text, unless texts are read with the sign.
+    """
+    added = {}
+    for token in tokens:
+        if token["special"] or (fallback and SPACE in token["content"] and not token["normalized"]):
+            continue
+        if token["single_word"] or token["lstrip"] or token["rstrip"]:
+            raise ValueError(f"its added token {token['content']!r} takes white space or single words alone")
+        added[token["content"].replace(SPACE, " ") if fallback else token["content"]] = token["id"]
+    return added
+
+
+def _split(cut: PreTokenizer | None, added: list[str]) -> Split:
     """Return what cuts a text as a tokenizer does: around its added tokens, and the rest by its pre-tokenizer."""
-    cut = tokenizer.pre_tokenizer
     starts = partial(_starts, cut.pre_tokenize_str) if cut else (lambda text: [0] if text else [])
     if not added:
         return starts
-    around = regex.compile("|".join(regex.escape(text) for text in sorted(added, key=len, reverse=True)))
+    lengths = lengths_of(added)
 
     def split(text: str) -> list[int]:
         found, at = [], 0
-        for match in around.finditer(text):
-            found += [at + start for start in starts(text[at : match.start()])] + [match.start()]
-            at = match.end()
+        for begin, end in around(lengths, text):
+            found += [at + start for start in starts(text[at:begin])] + [begin]
+            at = end
         return found + [at + start for start in starts(text[at:])]
 
     return split
@@ -284,12 +392,14 @@ def _starts(pre_tokenize: Any, text: str) -> list[int]:
 
 
 def _check_model(model: Mapping[str, Any]) -> None:
-    """Raise a `ValueError` unless a model is byte-pair encoding without chance, prefixes and fallbacks."""
+    """Raise a `ValueError` unless a model is byte-pair encoding without chance and prefixes."""
     if model["type"] != "BPE":
         raise ValueError(f"it is no byte-pair encoding but {model['type']}")
-    for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
+    for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(key):
             raise ValueError(f"its {key} is {model[key]!r}")
+    if model.get("byte_fallback") and model["ignore_merges"]:
+        raise ValueError("it has both byte_fallback and ignore_merges")
 
 
 def _check_normalizer(normalizer: Mapping[str, Any] | None) -> bool:

@@ -1,0 +1,55 @@
+"""Classes of characters and runs, against how a pre-tokenizer cuts texts that are longer than those it is asked."""
+
+import json
+
+import numpy as np
+import pytest
+from families import FAMILIES, TEXT, tokenizer_of
+
+from oversmoothing.bytewise.characters import classes
+
+
+def cut_by(tokenizer):
+    return lambda text: [start for _, (start, _) in tokenizer.pre_tokenizer.pre_tokenize_str(text)]
+
+
+def characters_of(family):
+    tokenizer = tokenizer_of(family)
+    return classes(json.loads(tokenizer.to_str())["pre_tokenizer"], []), cut_by(tokenizer)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_class_has_one_cut(family):
+    """Each character of a text can be replaced by the one that stands for its class."""
+    before, split = characters_of(family)
+    after = before.merged(split, lambda each: "")
+    assert len(after.characters) < len(before.characters)
+    draw = np.random.default_rng(0)
+    parts = [
+        *before.characters,
+        *before.characters,
+        *before.words,
+        *"'' \n1a",
+        *map(str.upper, before.words),
+        *TEXT[:9],
+    ]
+    changed = 0
+    for _ in range(4000):
+        text = "".join(draw.choice(parts, draw.integers(1, 9)))
+        stood = "".join(after.characters[after.classes[ord(each)]] for each in text)
+        assert split(text) == split(stood), (text, stood)
+        changed += text != stood
+    assert changed > 1000
+
+
+def test_classes_that_are_told_apart_stay_apart():
+    before, split = characters_of("gpt2")
+    after = before.merged(split, lambda each: each)
+    assert len(after.characters) == len(before.characters)
+
+
+@pytest.mark.parametrize("family", ["llama3", "o200k"])
+def test_runs_are_of_what_is_counted(family):
+    """Digits in threes, and the l of "'ll"."""
+    before, split = characters_of(family)
+    assert {"0"} <= {run[0] for run in before.runs(split)} <= set("0lL")
