@@ -89,3 +89,10 @@ def test_every_split_of_a_token_as_a_merge():
     names = [*"abcge", "ab", "bc", "abc", "aa", "aab", "aabc"]
     pairs = [(name[:cut], name[cut:]) for name in names for cut in range(1, len(name))]
     agree(names, [pair for pair in pairs if set(pair) <= set(names)])
+
+
+def test_a_merge_that_waits_for_one_of_higher_rank():
+    """Of two that wait for the same, the lower rank is the first: "aaaa" "aaaaa"."""
+    pairs = [("a", "a"), ("a", "aa"), ("a", "aaa"), ("aaaa", "a"), ("aaaa", "aaaa"), ("aa", "aa")]
+    names = ["a", "aa", "aaa", "aaaa", "aaaaa", "aaaaaaaa", *"bcge"]
+    agree(names, pairs)

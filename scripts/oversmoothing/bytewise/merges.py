@@ -4,7 +4,8 @@ Byte-pair encoding joins, again and again, the neighbours whose merge has the lo
 an encoding is the only sequence of tokens with its bytes of which each is what its own bytes are merged to and each
 pair of neighbours stays apart. Two neighbours do not stay apart if a part at the end of the one and a part at the
 beginning of the other are merged before either becomes part of something larger (Hayase et al. 2025, arXiv
-2506.14123).
+2506.14123). A merge whose parts come from merges of higher rank happens with these; where two such merges happen
+together, the pair is merged to see which is the first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,11 +44,12 @@ class Merges:
         merges: Sequence[tuple[int, int, int]],
         symbols: Symbols | None = None,
     ) -> None:
-        self.ids = len(texts)
+        self.ids, self.texts = len(texts), texts
         self._rank = {(left, right): (rank, merged) for rank, (left, right, merged) in reversed([*enumerate(merges)])}
         self.symbols = symbols or _bytes(texts, merges)
         self.halves = np.full((self.ids, 2), -1, np.int64)  # (left, right) of a token's last merge
         self.formed = np.full(self.ids, -1, np.int64)  # when a token is there: -1 at once, or after the merge of a rank
+        self.late = np.zeros(self.ids, bool)  # whether this is after a merge of higher rank than a token's own
         self.reachable = np.zeros(self.ids, bool)
         for id in sorted((id for id in range(self.ids) if texts[id]), key=lambda id: len(texts[id] or b"")):
             self._form(id, texts[id] or b"")
@@ -62,15 +64,23 @@ class Merges:
     def may_follow(self, id: int) -> np.ndarray:
         """Whether each id, bool (ids,), stays apart from the token `id` if it stands right behind it."""
         apart = self.reachable.copy()
-        begin, tokens, consumed = self._beginning
-        for part, until in self._ending(id):
-            right, rank = self._after.get(part, (np.empty(0, np.int64),) * 2)
-            rank = np.maximum(np.maximum(rank, self.formed[right]), self.formed[part])
-            right, rank = right[rank < until], rank[rank < until]
+        begin, tokens, consumed, late = self._beginning
+        unsure = np.zeros(self.ids, bool)
+        for part, until, until_late in self._ending(id):
+            right, own = self._after.get(part, (np.empty(0, np.int64),) * 2)
+            rank = np.maximum(np.maximum(own, self.formed[right]), self.formed[part])
+            in_time = (rank < until) | ((rank == until) & (until_late | (own < rank)))
+            right, own, rank = right[in_time], own[in_time], rank[in_time]
             counts = begin[right + 1] - begin[right]
             within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
             entries = np.repeat(begin[right], counts) + within
-            apart[tokens[entries[np.repeat(rank, counts) <= consumed[entries]]]] = False
+            own, rank = np.repeat(own, counts), np.repeat(rank, counts)
+            joined, same = rank <= consumed[entries], rank == consumed[entries]
+            tied = (rank == until) | (same & (late[entries] | (own < rank)))
+            apart[tokens[entries[joined & ~tied]]] = False
+            unsure[tokens[entries[joined & tied]]] = True
+        for other in np.flatnonzero(unsure & apart).tolist():
+            apart[other] = self._merge((self.texts[id] or b"") + (self.texts[other] or b""))[0] == [id, other]
         apart.flags.writeable = False
         return apart
 
@@ -87,6 +97,7 @@ class Merges:
             rank, left, right = last
             self.halves[id] = left, right
             self.formed[id] = max(rank, self.formed[left], self.formed[right])
+            self.late[id] = rank < self.formed[id]
 
     def _merge(self, text: bytes) -> tuple[list[int], tuple[int, int, int] | None]:
         """Ids that bytes are merged to, and rank, left and right of the last merge."""
@@ -104,28 +115,29 @@ class Merges:
                 ranks[at] = self._rank.get((ids[at], ids[at + 1]), none)
         return ids, last
 
-    def _ending(self, id: int) -> Iterator[tuple[int, int]]:
-        """Yield the parts at a token's end, the token first, and when each becomes part of the one before."""
-        until = NEVER
+    def _ending(self, id: int) -> Iterator[tuple[int, int, bool]]:
+        """Yield the parts at a token's end, the token first, when each becomes part of the one before, and if late."""
+        until, late = NEVER, False
         while id >= 0:
-            yield id, until
-            until, id = int(self.formed[id]), int(self.halves[id, 1])
+            yield id, until, late
+            until, late, id = int(self.formed[id]), bool(self.late[id]), int(self.halves[id, 1])
 
-    def _beginnings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Tokens that each id is at the beginning of, and when it becomes part of more, grouped by the id."""
-        parts, tokens, consumed = [], [], []
+    def _beginnings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Tokens that each id is at the beginning of, when it becomes part of more, and if late, grouped by the id."""
+        parts, tokens, consumed, lates = [], [], [], []
         id, token = (np.flatnonzero(self.reachable),) * 2
-        until = np.full(len(id), NEVER)
+        until, late = np.full(len(id), NEVER), np.zeros(len(id), bool)
         while len(id):
             parts.append(id)
             tokens.append(token)
             consumed.append(until)
-            id, token, until = self.halves[id, 0], token, self.formed[id]
-            id, token, until = (each[id >= 0] for each in (id, token, until))
+            lates.append(late)
+            id, token, until, late = self.halves[id, 0], token, self.formed[id], self.late[id]
+            id, token, until, late = (each[id >= 0] for each in (id, token, until, late))
         part = np.concatenate(parts)
         order = np.argsort(part, kind="stable")
         begin = np.searchsorted(part[order], np.arange(self.ids + 1))
-        return begin, np.concatenate(tokens)[order], np.concatenate(consumed)[order]
+        return begin, np.concatenate(tokens)[order], np.concatenate(consumed)[order], np.concatenate(lates)[order]
 
     def _by_left(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """Right parts and ranks of the merges of each left part."""
