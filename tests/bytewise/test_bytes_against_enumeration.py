@@ -8,7 +8,7 @@ from enumeration import Judge, Model, characters, enumerate_text
 from families import ADDED_BEFORE, CONTRACTED, FAMILIES, PIECES, TEXT, token_bytes, tokenizer_of
 
 from oversmoothing.bytewise.next_bytes import next_bytes
-from oversmoothing.bytewise.spelling import read_spelling
+from oversmoothing.bytewise.reading import read_spelling
 
 EMOJI = "😀".encode()
 TEXTS = {

@@ -7,7 +7,7 @@ from families import SPACE, single_bytes, tokenizer_of
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from oversmoothing.bytewise.next_bytes import next_bytes
-from oversmoothing.bytewise.spelling import read_spelling
+from oversmoothing.bytewise.reading import read_spelling
 from oversmoothing.jobs import UserError
 
 

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from oversmoothing.bytewise.covers import Tree
 from oversmoothing.bytewise.next_bytes import NextBytes, next_bytes
-from oversmoothing.bytewise.spelling import Spelling, read_spelling
+from oversmoothing.bytewise.reading import read_spelling
+from oversmoothing.bytewise.spelling import Spelling
 from oversmoothing.data.tokens.vocabulary import AUTO, FAST, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute, autocast
