@@ -18,9 +18,9 @@ FAMILY = [{"rank": 4}, {"rank": 16, "published_as": 512}]
 VIEWS = [{"name": "small", "hub": "./hub/small", "layout": "tokens"}]
 LARGE = {"name": "large", "hub": "./hub/large", "layout": "tokens", "context": 16, "temperature": 1.25}
 TABLES = [TABLE, *(f"results/tables/{name}.csv" for name in ("truths", "losses", "forced"))]
-OTHERS = [f"results/tables/{name}.csv" for name in ("bytes", "next_byte", "entropy_difference")]
+OTHERS = [f"results/tables/{name}.csv" for name in ("bytes", "entropy_difference")]
 OF_INSIDE = {  # rules that read a head, hidden states or samples of each member
-    *("tbat", "tbat_approximation", "bat_premise", "forced", "best_head", "argmaxability", "ranks"),
+    *("tbat", "tbat_approximation", "forced", "best_head", "argmaxability", "ranks"),
     *("acceptance", "sample", "quality", "dynamics", "frontier", "logits", "hub_logits", "hub_sample"),
 }
 
@@ -67,12 +67,11 @@ def test_the_tables_have_both_truths_and_say_what_a_byte_view_has_not(views):
     assert set(forced.truth) == {"truth", "large"}  # the truth enters as a distribution
 
 
-def test_the_next_byte_and_the_bytes_of_a_view_are_in_their_tables(views):
-    """Of a prompt nothing lies before it, and no byte that ends no character has a probability."""
-    for name, models in (("next_byte", {"small", "large"}), ("bytes", {"small", "large"})):
-        assert models <= set(views.table(name).model), name
-    shown = read_table(views.folder / "results/showcase/logits/large.parquet")
-    p = np.exp(vectors(shown["logits"].combine_chunks()).astype(np.float64))
+def test_the_bytes_of_a_view_are_in_their_table(views):
+    """No byte that ends no character has a probability."""
+    assert {"small", "large"} <= set(views.table("bytes").model)
+    read = read_table(views.folder / "results/logits/large.parquet")
+    p = np.exp(vectors(read["logits"].combine_chunks()).astype(np.float64))
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-6)
     assert (p[:, 0xFF] == 0).all()
 
@@ -149,5 +148,5 @@ def test_a_family_of_byte_views_alone_makes_what_distributions_tell(views):
     (views.folder / "alone.yaml").write_text(yaml.safe_dump({"family": VIEWS, "truths": [LARGE], "svd_ranks": []}))
     planned = views.study.planned("all", config=(TINY, "alone.yaml"))
     assert OF_INSIDE.isdisjoint(planned)
-    assert {"decodings_table", "entropy_difference_table", "bytes_table", "next_byte_table"} <= set(planned)
-    assert not {"samples_table", "sample_quality_table", "forced_table", "metric_cost_table"} & set(planned)
+    assert {"decodings_table", "entropy_difference_table", "bytes_table"} <= set(planned)
+    assert not {"samples_table", "forced_table"} & set(planned)

@@ -7,7 +7,7 @@ from kept_runs import INTERVAL, QUOTED, ROOT, quotes
 
 from oversmoothing.tables.record import read_record
 
-TABLE = read_record(ROOT / "resources/studies/real_truth/tables/real_truth.csv")
+TABLE = read_record(ROOT / "resources/studies/smollm2/tables/real_truth.csv")
 LEVELS = TABLE[(TABLE.kind == "family") & TABLE.less.isna()]
 OWN, REAL = "truth", "smollm2"
 
@@ -44,11 +44,15 @@ def read_csv_rows(path):
 
 
 def test_expectations_held():
-    """Those of config/real_truth.yaml, which were written before the run."""
+    """Those of config/smollm2.yaml, which were written before the run."""
     tto = TABLE[(TABLE.measure == "tto") & (TABLE.kind == "family")]
     steps = tto[tto.less.str.startswith("rank", na=False)]
     assert len(steps) == 5 * 7
     assert (steps.low > 0).all()  # against every truth
+    main = steps[steps.truth.isin([OWN, REAL])]
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    least = f"{main.value.min():.3f} [{main.low.min():.3f}, "
+    assert f"each step in the table is above 0 against both truths, the least {least}" in readme
     assert cell("tto", REAL, 16, less="rank 288")["low"] > 0
     assert cell("forced_share", REAL, 4)["high"] < 0.63
     hidden = tto[(tto.truth == REAL) & (tto.less == OWN)]
@@ -62,7 +66,7 @@ def test_expectations_held():
 
 
 def test_each_number_of_the_page_is_in_a_table():
-    runs = sorted((ROOT / "resources/studies").glob("real_truth*/tables/*.csv"))
+    runs = sorted((ROOT / "resources/studies").glob("smollm2*/tables/*.csv"))
     rows = [row for path in runs if path.stem != "rank_order" for row in read_record(path).to_dict("records")]
     known = {tuple(f"{row[name]:.3f}" for name in INTERVAL) for row in rows}
     quoted = quotes("docs/bytes.md", "## What came out")

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from opening import opening, row
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
@@ -14,7 +13,6 @@ from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.tables.record import read_record
 from studies.real_truth import show
-from studies.real_truth.chapter import CHAPTER
 from studies.real_truth.figure import draw
 from studies.real_truth.table import truths_page, truths_table
 
@@ -172,14 +170,3 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, values, between):
     assert shares.value.to_numpy() == pytest.approx(1 / 3)
     assert "Truths as models" in job.output.markdown.read_text()
     assert job.output.png.stat().st_size > 10_000
-
-
-def test_chapter_gives_the_steps_to_full_rank_against_each_truth():
-    steps = [
-        row("tto", 0.2, 0.1, 0.3, rank=4, truth="lm", less="rank 288"),
-        row("tto", 0.01, -0.1, 0.2, rank=8, truth="lm", less="rank 288"),
-        row("tto", 0.5, rank=288, truth="lm"),
-    ]
-    assert "Against lm, TTO less that of rank 288, paired by seed, is 0.200 [0.100, 0.300] at rank 4" in opening(
-        CHAPTER, "real_truth", *steps
-    )
