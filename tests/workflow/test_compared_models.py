@@ -75,7 +75,7 @@ def test_two_tokenizers_from_two_folders_to_the_printed_table(built, tmp_path):
     assert "Over bytes, because the tokenizers differ" in said
     assert "left out: a distribution of bytes is no softmax of few dimensions" in said
     results = folder / "results/small-beside-large"
-    assert {path.stem for path in (results / "tables").glob("*.csv")} == {
-        *("losses", "oversmoothing", "bytes", "decodings", "entropy_difference", "next_byte")
-    }
+    made = {path.stem for path in (results / "tables").glob("*.csv")}
+    assert made >= {"losses", "oversmoothing", "bytes", "decodings", "entropy_difference"}
+    assert made.isdisjoint({"forced", "acceptance", "tbat", "argmaxability", "samples"})
     assert (results / "report.html").stat().st_size > 100_000
