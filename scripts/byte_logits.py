@@ -4,11 +4,12 @@ import logging
 
 from tqdm import tqdm
 
+from oversmoothing.bytewise.next_bytes import BYTES
 from oversmoothing.data.reader import read_split
 from oversmoothing.data.windows import read_windows
 from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import Job, run
-from oversmoothing.models.byte_windows import BYTES, byte_rows, readings
+from oversmoothing.models.byte_windows import byte_rows, readings
 from oversmoothing.models.device import setup
 from oversmoothing.models.logits import SpecialMass, logits_schema
 from oversmoothing.models.truths.byte_view import load_byte_view

@@ -1,6 +1,7 @@
 """Byte views of several kinds of models: those that take a mask of a tree, and those that are read branch by branch."""
 
 import logging
+import re
 
 import numpy as np
 import pytest
@@ -79,9 +80,12 @@ def test_a_model_that_takes_no_mask_says_so(tmp_path, caplog):
     config = KINDS["mamba"][0]
     config.vocab_size = tokenizer.get_vocab_size()
     AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
-    with caplog.at_level(logging.WARNING):
-        load_byte_view(tmp_path, "state-space", {}, CPU, "float32")
+    with caplog.at_level(logging.INFO):
+        view = load_byte_view(tmp_path, "state-space", {}, CPU, "float32")
+        view.next_bytes(b"the the", 3)
     assert "state-space: it takes no mask of a tree" in caplog.text
+    read, nodes = map(int, re.search(r"branch by branch, (\d+) tokens are read for (\d+)", caplog.text).groups())
+    assert read > nodes
 
 
 def test_mistakes_are_named(view):

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import regex
 
-from oversmoothing.bytewise.segments import CODES, SURROGATES, Split
+from oversmoothing.bytewise.segments import Split
+from oversmoothing.bytewise.utf8 import CODES, SURROGATES
 
 GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # of a pre-tokenizer ByteLevel
 # What stands for a character in an expression; how often it repeats; and what begins a group.

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oversmoothing.bytewise.segments import DEAD, START, decode
+from oversmoothing.bytewise.segments import DEAD, START
 from oversmoothing.bytewise.spelling import Spelling
+from oversmoothing.bytewise.utf8 import decode, length_from
 from oversmoothing.jobs import UserError
 
 
@@ -112,7 +113,7 @@ class _Reader:
         segments, longer = self.spelling.segments, []
         for path in paths:
             rest = path.rest + self.text[at : at + 1]
-            whole = rest[0] < 0x80 or len(rest) == (2 if rest[0] < 0xE0 else 3 if rest[0] < 0xF0 else 4)
+            whole = len(rest) == length_from(rest[0])
             for begins in [path.begins] if path.rest else [True, False]:
                 if whole:
                     state = segments.step(path.state, int(segments.classes[ord(rest.decode())]), begins)

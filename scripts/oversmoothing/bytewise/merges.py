@@ -80,7 +80,7 @@ class Merges:
             apart[tokens[entries[joined & ~tied]]] = False
             unsure[tokens[entries[joined & tied]]] = True
         for other in np.flatnonzero(unsure & apart).tolist():
-            apart[other] = self._merge((self.texts[id] or b"") + (self.texts[other] or b""))[0] == [id, other]
+            apart[other] = self.encode((self.texts[id] or b"") + (self.texts[other] or b"")) == [id, other]
         apart.flags.writeable = False
         return apart
 

@@ -17,9 +17,9 @@ from itertools import product
 
 import numpy as np
 
+from oversmoothing.bytewise.utf8 import code_points
+
 DEAD, START = -1, 0  # no text goes on as claimed; nothing read yet
-CODES = 0x110000
-SURROGATES = range(0xD800, 0xE000)
 
 Split = Callable[[str], list[int]]  # positions of a text's characters with which its segments begin
 
@@ -117,35 +117,6 @@ class Segments:
             before = bisect_left(cut, n)
             cuts.append((tuple(cut[:before]), tuple(at - n for at in cut[before:])))
         return cuts
-
-
-def code_points(rest: bytes) -> tuple[int, int]:
-    """Range of the code points whose UTF-8 begins with `rest`, one to three bytes; empty if there are none."""
-    lead = rest[0]
-    length = 2 if 0xC2 <= lead < 0xE0 else 3 if 0xE0 <= lead < 0xF0 else 4 if 0xF0 <= lead < 0xF5 else 0
-    if not length or len(rest) >= length or any(byte >> 6 != 2 for byte in rest[1:]):
-        return 0, 0
-    low = lead & (0x7F >> length)
-    for byte in rest[1:]:
-        low = low << 6 | byte & 0x3F
-    bits = 6 * (length - len(rest))
-    least = {2: 0x80, 3: 0x800, 4: 0x10000}[length]
-    return max(low << bits, least), min((low + 1) << bits, CODES)
-
-
-def decode(text: bytes) -> tuple[str, bytes]:
-    """Split bytes into whole characters and the beginning of another; a `UnicodeDecodeError` if they are no UTF-8."""
-    try:
-        return text.decode(), b""
-    except UnicodeDecodeError:
-        for cut in range(1, min(3, len(text)) + 1):
-            rest = text[len(text) - cut :]
-            if rest[0] >= 0xC0:
-                low, high = code_points(rest)
-                if low < high:
-                    return text[: len(text) - cut].decode(), rest
-                break
-        raise
 
 
 def _continuations(characters: Sequence[str], runs: Iterable[str]) -> list[str]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from oversmoothing.bytewise.segments import CODES
 from oversmoothing.bytewise.symbols import Symbols
+from oversmoothing.bytewise.utf8 import CODES
 from oversmoothing.data.tokens.vocabulary import SPACE
 
 

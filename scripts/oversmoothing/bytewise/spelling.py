@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from oversmoothing.bytewise.merges import Merges
-from oversmoothing.bytewise.segments import DEAD, Segments, decode
+from oversmoothing.bytewise.segments import DEAD, Segments
 from oversmoothing.bytewise.sentencepiece import SpaceBefore
 from oversmoothing.bytewise.sorted_tokens import Sorted
+from oversmoothing.bytewise.utf8 import decode
 from oversmoothing.data.tokens.vocabulary import SPACE
 from oversmoothing.jobs import UserError
 

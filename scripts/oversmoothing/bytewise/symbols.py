@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from oversmoothing.bytewise.utf8 import length_from
+
 
 @dataclass(frozen=True)
 class Symbols:
@@ -20,15 +22,10 @@ class Symbols:
             return [self.byte_ids[text[at : at + 1]] for at in range(len(text))]
         ids, at = [], 0
         while at < len(text):
-            end = at + _length(text[at])
+            end = at + length_from(text[at])
             character = self.character_ids.get(text[at:end])
             if character is None:
                 end = at + 1
             ids.append(self.byte_ids[text[at:end]] if character is None else character)
             at = end
         return ids
-
-
-def _length(lead: int) -> int:
-    """Length of the UTF-8 of a character by its first byte; 1 for a byte inside a character."""
-    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from oversmoothing.bytewise.next_bytes import BYTES
 from oversmoothing.jobs import UserError
 from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import vector_array
-
-BYTES = 256
 
 
 class Reading(NamedTuple):

@@ -65,6 +65,16 @@ def test_expectations_held():
         assert (moved.high < 0).all() or (moved.low > 0).all()
 
 
+def test_expectations_held_on_the_second_text():
+    """Those of config/smollm2_prose.yaml."""
+    table = read_record(ROOT / "resources/studies/smollm2_prose/tables/real_truth.csv")
+    steps = table[(table.measure == "tto") & (table.truth == REAL) & table.less.str.startswith("rank", na=False)]
+    assert len(steps) == 3
+    assert (steps.low > 0).all()
+    shares = table[(table.measure == "forced_share") & (table["rank"] == 4) & table.less.isna()].set_index("truth")
+    assert shares.high[REAL] < shares.low[OWN]
+
+
 def test_each_number_of_the_page_is_in_a_table():
     runs = sorted((ROOT / "resources/studies").glob("smollm2*/tables/*.csv"))
     rows = [row for path in runs if path.stem != "rank_order" for row in read_record(path).to_dict("records")]

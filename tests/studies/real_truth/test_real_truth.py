@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from made_scores import write_scores
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.tables.record import read_record
 from studies.real_truth import show
@@ -108,19 +108,19 @@ def test_the_figure_has_a_line_for_each_truth_and_bars_for_the_two_main_ones(tab
     assert leak.get_lines()[-1].get_ydata()[0] == 0.26
 
 
-def write_scores(folder, frame):
+def score_files(folder, frame):
     """Files of scores, one for each measure and model, of two windows."""
-    paths = []
-    for (measure, model), part in frame.groupby(["measure", "model"], sort=False):
-        paths.append(folder / measure / f"{model}.parquet")
-        paths[-1].parent.mkdir(parents=True, exist_ok=True)
-        with open_writer(paths[-1], SCORES, {}) as writer:
-            rows = ScoreRows(writer)
-            for truth, value in zip(part.truth, part.value, strict=True):
-                for window in range(2):
-                    rows.add(window, truth, "pure", np.full(25, value))
-            rows.flush()
-    return paths
+    return [
+        write_scores(
+            folder / measure / f"{model}.parquet",
+            [
+                (at, truth, "pure", np.full(25, v))
+                for truth, v in zip(part.truth, part.value, strict=True)
+                for at in (0, 1)
+            ],
+        )
+        for (measure, model), part in frame.groupby(["measure", "model"], sort=False)
+    ]
 
 
 def write_forced(folder, column):
@@ -153,8 +153,8 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, values, between):
     scored = values[values.measure.isin(AGAINST_TRUTHS)]
     job = SimpleNamespace(
         input=SimpleNamespace(
-            scores=write_scores(tmp_path / "scores", scored),
-            truths=write_scores(tmp_path / "truths", between),
+            scores=score_files(tmp_path / "scores", scored),
+            truths=score_files(tmp_path / "truths", between),
             forced=write_forced(tmp_path / "forced", "forced"),
             best_heads=write_forced(tmp_path / "best", "best"),
         ),

@@ -3,12 +3,8 @@
 It reads byte-pair tokens and is saved in the Hugging Face format, so it can replace GPT-2 Large.
 """
 
-import glob
 import logging
-import os
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +19,7 @@ from oversmoothing.data.reader import read_split
 from oversmoothing.data.tokens.learn import END, tokenise, train_tokenizer
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import autocast, setup
+from oversmoothing.store.folders import atomic_folder
 from oversmoothing.store.sums import write_folder_sums
 from oversmoothing.training.optimiser import build_optimiser, set_learning_rate
 
@@ -85,7 +82,7 @@ def train_language_model(
 def save_language_model(path: str | Path, model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast) -> None:
     """Save model and tokenizer in the Hugging Face format; the folder appears when it is complete."""
     disable_progress_bar()
-    with _atomic_folder(Path(path)) as temporary:
+    with atomic_folder(Path(path)) as temporary:
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
         write_folder_sums(temporary)
@@ -104,23 +101,6 @@ def _config(settings: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> 
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
     )
-
-
-@contextmanager
-def _atomic_folder(path: Path) -> Iterator[Path]:
-    """Context with a temporary folder beside `path`, which replaces `path` if the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a process killed while writing
-        shutil.rmtree(abandoned, ignore_errors=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    temporary.mkdir()
-    try:
-        yield temporary
-        if path.exists():
-            shutil.rmtree(path)
-        temporary.rename(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 if __name__ == "__main__":

