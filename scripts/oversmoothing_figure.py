@@ -7,10 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.claims.rank_order import finding
+from oversmoothing.claims.headline import finding
 from oversmoothing.jobs import Job, run
 from oversmoothing.scores.catalogue.metrics import METRICS
-from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.figures.style import (
     handles,
     named,
@@ -41,15 +40,15 @@ WORDS = {
 
 
 def main(job: Job) -> None:
-    """Read the main table and the order of its ranks; write the figure."""
-    write_figure(draw(read_record(job.input.table), read_csv(job.input.order) if job.input.order else None), job.output)
+    """Read the main table; write the figure."""
+    write_figure(draw(read_record(job.input.table)), job.output)
 
 
-def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
+def draw(table: pd.DataFrame) -> Figure:
     """Draw each metric's mean and 95 % interval against rank, a panel for each metric and truth, under the finding.
 
     The legend takes the first free place, or one below.
-    The tables are those of `score_tables.score_table` and `rank_order.rank_order`. Every model has a point, with the
+    The table is that of `score_tables.score_table`. Every model has a point, with the
     look of its rank, and the line joins the means of the ranks. The thesis's values stand at its own ranks. Where a
     model has no rank in the table, as of those from the hub, all stand side by side by name.
     """
@@ -80,7 +79,7 @@ def draw(table: pd.DataFrame, order: pd.DataFrame | None = None) -> Figure:
             else:
                 axes.set_xticks([])
                 axes.set_xlim(-0.5, len(places) - 0.5)
-        titled(figure, QUESTION, finding(table, order))
+        titled(figure, QUESTION, finding(table))
         entries = handles({"this run: mean and 95 % interval": OURS} if ranks else looks)
         if len(published):
             truths = " and ".join(published.published_truth.dropna().unique())

@@ -188,12 +188,6 @@ def family_ranks(config: Mapping[str, Any]) -> list[int]:
     return sorted({model.rank for model in by_name(config).values() if model.kind == "family" and model.rank})
 
 
-def family_by_rank(config: Mapping[str, Any]) -> dict[int, list[str]]:
-    """Names of the members of the family by rank, lowest first, each rank's in the order of the seeds."""
-    family = [model for model in by_name(config).values() if model.kind == "family"]
-    return {rank: [model.name for model in family if model.rank == rank] for rank in family_ranks(config)}
-
-
 def with_truncated_heads(models: Mapping[str, Model]) -> dict[str, Model]:
     """Truncated heads, the models whose heads were truncated, and the truths, by name."""
     sources = {model.source for model in models.values()}

@@ -6,7 +6,7 @@ that a config may say something of a study that it leaves out.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +38,8 @@ class Study:
     arms: Sequence[Arm] = ()  # the kinds of these models
     # What it takes to make them, for `snakemake needs`: of each kind ``what``, ``count`` and ``operations``.
     work: Callable[[Config], Iterable[Mapping[str, Any]]] = lambda config: ()
+    # Tables that its claims read, and the thesis's tables that print the same, by number.
+    tested: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()  # studies whose rules or code it uses; a config lists them before it
 
 
@@ -121,6 +123,11 @@ def folders(config: Config) -> dict[str, str]:
 def assets(config: Config) -> dict[str, tuple[dict[str, str], int | None]]:
     """Return what the studies of a config read of the hub, by name: the source, and the training step or None."""
     return {name: asset for study in _planned(config) for name, asset in study.assets(config).items()}
+
+
+def tested(config: Config) -> dict[str, tuple[str, ...]]:
+    """Return the tables that the claims of the studies of a config read, with the thesis's that print the same."""
+    return {name: printed for study in _planned(config) for name, printed in study.tested.items()}
 
 
 def needs(name: str) -> tuple[str, ...]:

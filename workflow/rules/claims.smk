@@ -1,28 +1,29 @@
-"""Findings as falsifiable claims, tested on this run and on the thesis's own printed means.
+"""Findings as claims that can fail, tested on the tables of this run and on the thesis's own printed means.
 
-Needs: scores, losses, logits; what the claims of studies read; the thesis's tables.
+Needs: the tables that claims read, as far as the config makes them; the thesis's tables.
 Makes: tables/claims.{csv,md,html,tex}.
 """
+
+# Tables that claims read, and the thesis's tables that print the same, by number.
+CLAIMED = {
+    "losses": ("3_1",),
+    "oversmoothing": ("6_1",),
+    "decodings_pooled": ("6_1",),
+    "svd": ("7_1", "7_2"),
+    "tbat": ("e_7", "e_8"),
+    "entropy_difference": ("f_1",),
+} | plan.studies.tested(config)
 
 
 rule claims_table:
     input:
-        by_model=[
-            *scores(METRICS, FAMILY),
-            *scores(AGAINST_TRUTHS, TRUNCATED),
-            *[LOGITS.format(model=model.name) for model in PREDICTORS],
-        ],
-        histories=[HISTORY.format(model=model.name) for model in TRAINED],
-        windows=WINDOWS,
-        tested=TESTED,
-        published=published("3_1", "6_1", "7_1", "7_2", "e_7", "e_8", "f_1", *PRINTED),
+        tables=[path for path in TABLES_AND_FIGURES if path in expand(f"{RESULTS}/tables/{{name}}.csv", name=CLAIMED)],
+        published=published(*dict.fromkeys(number for numbers in CLAIMED.values() for number in numbers)),
     output:
         **table("claims", "0 Findings", "What the thesis says, and whether it holds"),
     params:
         settings=settings(
-            **config["statistics"],
-            **config["claims"],
-            decodings=DECODED,
+            printed=CLAIMED,
             models=plan.models.compared_models(config),
             studies=plan.studies.with_part(config, "claims.py"),
         ),

@@ -108,11 +108,9 @@ STATES = plan.tokens.states(config)
 ALWAYS = []  # made unless `wanted` names what is
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
 WITH_CHECKPOINTS = [*TRAINING_RULES]  # rules whose checkpoints are deleted once Snakemake has recorded their outputs
-TESTED = []  # files of studies that their claims are tested on
 # Models of studies whose distributions others may measure, beside those of the family: ``folder`` of their results,
 # ``facts``, files of ``logits`` and ``weights``, and files of the logits of ``truths``, by name.
 DISTRIBUTIONS = []
-PRINTED = []  # the thesis's tables that these claims are tested on as well
 
 
 def step(name):

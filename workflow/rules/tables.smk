@@ -1,14 +1,13 @@
 """Tables of scores as CSV, Markdown, HTML and LaTeX, beside the thesis's numbers.
 
 Needs: scores, and the thesis's tables under resources/published/.
-Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), tables/rank_order, figures/oversmoothing.{png,svg,pdf},
+Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), figures/oversmoothing.{png,svg,pdf},
 tables/decodings (E.1 to E.6), tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
 tables/tbat_approximation; with several truths tables/truths, each truth held against the others.
 """
 
 OVERSMOOTHING = [name for name in METRICS if METRICS[name].table == "oversmoothing"]
 ENTROPY = [name for name in METRICS if METRICS[name].table == "entropy_difference"]
-BY_RANK = plan.models.family_by_rank(config)
 
 
 rule oversmoothing_table:
@@ -23,25 +22,9 @@ rule oversmoothing_table:
         step("score_table.py")
 
 
-if len(BY_RANK) > 1:
-
-    rule rank_order_table:
-        input:
-            scores=[path for models in BY_RANK.values() for path in scores(["tto"], models)],
-        output:
-            **table("rank_order", "0 Findings", "3. Which ranks leak more, allowing for chance"),
-        params:
-            settings=settings(
-                **config["statistics"], run_to_run={"tto": config["claims"]["run_to_run"]["tto"]}, models=BY_RANK
-            ),
-        script:
-            step("rank_order_table.py")
-
-
 rule oversmoothing_figure:
     input:
         table=f"{RESULTS}/tables/oversmoothing.csv",
-        order=f"{RESULTS}/tables/rank_order.csv" if len(BY_RANK) > 1 else [],
     output:
         **figure("oversmoothing", "0 Findings", "2. The same, drawn"),
     script:

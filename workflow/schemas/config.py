@@ -8,7 +8,6 @@ import yaml
 
 from oversmoothing.data.sources import SOURCES
 from oversmoothing.scores.catalogue.decoders import Parameter, maps, methods
-from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.training.objectives import CROSS_ENTROPY, OBJECTIVES
 from plan import studies
 from plan.arms import OF_FAMILY, family_keys, objective_keys
@@ -29,10 +28,6 @@ def read_schema() -> dict[str, Any]:
     family = sections["family"]
     family["description"] = family["description"].replace("{arms}", "; ".join(arm.words for arm in OF_FAMILY))
     family["items"]["properties"] = family_keys() | family["items"]["properties"]
-    margins = sections["claims"]["properties"]["run_to_run"]
-    known = {name: {"description": f"{metric.name}.", "$ref": "#/$defs/margin"} for name, metric in METRICS.items()}
-    known |= margins["properties"]
-    margins["properties"] = {name: known[name] for name in dict.fromkeys([*margins["required"], *known])}
     _complete(schema)
     return schema
 

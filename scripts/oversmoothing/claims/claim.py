@@ -1,30 +1,95 @@
-"""A finding as a testable claim."""
+"""A finding as a claim that can fail: a sentence, contrasts, and the verdict that they allow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from oversmoothing.claims.comparison import Comparison
+from oversmoothing.claims.contrast import LEAST, Contrast, Missing, Outcome, decide
+from oversmoothing.claims.measured import Measured
+
+HOLDS, IN_PART, CONTRADICTED, OPEN = "holds", "holds in part", "contradicted", "open"
+ONE_SEED, NOT_TESTED, NOT_PRINTED = "one seed", "not tested here", "not printed"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A finding and its test, which takes an `Evidence` (of this run or of printed means) or `Analyses`."""
+    """A sentence that can fail, and what it is tested on."""
 
     id: str
     place: str  # in the thesis, or in Godey et al.; of ours, the document that measures it
-    statement: str  # that can fail
+    statement: str
     how: str  # the test in words: what is compared with what
-    test: Callable[[Any], Sequence[Comparison]]
+    contrasts: Callable[[Measured], Sequence[Contrast]]
     by_construction: bool = False  # whether it holds in any correct computation; such a claim is not a finding
-    published: str = ""  # the published numbers, where there are no means to undergo the test
-
-    @property
-    def section(self) -> str:
-        """Its section of the thesis, such as 4.2; claims are listed in the order of sections."""
-        return self.place.partition(",")[0]
 
     @property
     def chapter(self) -> str:
         """Its chapter, or its appendix's letter; G for Godey et al., and of ours its document."""
         return self.place if self.place.startswith("docs/") else self.place[0]
+
+    def place_of(self, headings: Collection[str]) -> tuple[bool, bool, str]:
+        """Return what sorts claims: the thesis's by section, then those of Godey et al., then ours."""
+        authors, _, section = self.place.partition(", ")
+        of_godey = self.chapter == "G"
+        return self.chapter in headings, of_godey, section if of_godey else authors
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the contrasts of a claim say together."""
+
+    verdict: str
+    contrasts: Sequence[Contrast] = ()
+    outcomes: Sequence[Outcome] = ()
+    note: str | None = None  # what is missing
+
+    @property
+    def seeds(self) -> int:
+        return min((len(one.values) for one in self.contrasts), default=0)
+
+    @property
+    def towards(self) -> int:
+        """How many contrasts lie on the side of the claim, decided or not."""
+        return sum(one.towards == Outcome.FOR for one in self.contrasts)
+
+    @property
+    def weakest(self) -> Contrast | None:
+        """The contrast that lies lowest beyond its bounds, among those with the worst outcome."""
+        if not self.contrasts:
+            return None
+        worst = min(self.outcomes)
+        judged = zip(self.contrasts, self.outcomes, strict=True)
+        return min((one for one, of in judged if of == worst), key=lambda one: one.inside)
+
+
+def judge(claim: Claim, measured: Measured) -> Verdict:
+    """Return the verdict on a claim.
+
+    It is contradicted if the seeds decide any contrast against it, and holds if they decide all for it; if some, it
+    holds in part. With one seed nothing is decided but what is exact.
+    """
+    try:
+        contrasts = list(claim.contrasts(measured))
+        if not contrasts:
+            raise Missing("there is nothing to compare")
+    except Missing as reason:
+        return Verdict(NOT_TESTED, note=str(reason))
+    outcomes = decide(contrasts)
+    if Outcome.AGAINST in outcomes:
+        verdict = CONTRADICTED
+    elif set(outcomes) == {Outcome.FOR}:
+        verdict = HOLDS
+    elif any(not one.exact and len(one.values) < LEAST for one in contrasts):
+        verdict = ONE_SEED
+    else:
+        verdict = IN_PART if Outcome.FOR in outcomes else OPEN
+    return Verdict(verdict, contrasts, outcomes)
+
+
+def judge_printed(claim: Claim, measured: Measured) -> Verdict:
+    """Return whether printed means, which have no intervals, lie on the side of a claim."""
+    found = judge(claim, measured)
+    if found.verdict == NOT_TESTED:
+        return Verdict(NOT_PRINTED, note=found.note)
+    outcomes = [one.towards for one in found.contrasts]
+    verdict = {Outcome.FOR: HOLDS, Outcome.OPEN: OPEN, Outcome.AGAINST: CONTRADICTED}[min(outcomes)]
+    return Verdict(verdict, found.contrasts, outcomes)

@@ -1,48 +1,38 @@
 """The claim that all models oversmooth (thesis 4.2), above what chance in training shows."""
 
-from oversmoothing.claims.choose import full_rank, ranked
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.comparison import Comparison, Missing, Value
-from oversmoothing.claims.evidence import Evidence, Run, Source
-from oversmoothing.claims.members import Member
-from oversmoothing.claims.published import Published
+from oversmoothing.claims.contrast import Contrast, Missing, less
+from oversmoothing.claims.measured import Measured
+from oversmoothing.claims.thesis import score
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.tables.record import read_record
 from studies.across_seeds.table import FLOOR, LEAST, pseudo_values
 
 
-def all_oversmooth(evidence: Evidence) -> list[Comparison]:
-    """Compare every rank with what two full models of different seeds show against each other, under each metric."""
-    full = full_rank(ranked(evidence))
+def floor(m: Measured, metric: str) -> pd.Series:
+    """Return the pseudo-values by seed of what full-rank models show against each other; their mean is the floor."""
+    table = m.table("across_seeds")
+    pairs = table[(table.measure == f"{metric}{FLOOR}") & table.model.notna()]
+    scores = m.table("oversmoothing")
+    full = scores[scores["rank"] == m.full().rank].drop_duplicates("model").set_index("model").seed.astype(int)
+    names = [name for name in full.index if name in set(pairs.model)]
+    if len(names) < LEAST:
+        raise Missing(f"the floor takes {LEAST} seeds of {m.full()}, and there are {len(names)}")
+    square = pairs.pivot_table(index="model", columns="truth", values="value").reindex(index=names, columns=names)
+    return pd.Series(np.array(pseudo_values(square.to_numpy())), index=full[names].to_numpy())
+
+
+def all_oversmooth(m: Measured) -> list[Contrast]:
+    """Contrast every rank with what two full models of different seeds show against each other, under each metric."""
     return [
-        evidence.compare(
-            evidence.score(metric, member),
-            evidence.value(OF_EQUALS, full, metric),
-            f"{METRICS[metric].label}, {member}",
-        )
-        for metric in AGAINST_TRUTHS
-        for member in evidence.family
+        less(f"{METRICS[metric].label}, {rank}", score(m, metric, rank), floor(m, metric))
+        for metric, rank in product(AGAINST_TRUTHS, m.ranks())
     ]
 
-
-def _of_run(run: Run, member: Member, metric: str) -> Value:
-    """Return the floor as a mean over seeds, whose interval is then that of `table.of_pairs`."""
-    if len(member.models) < LEAST:
-        raise Missing(f"the floor takes {LEAST} seeds, and there are {len(member.models)} of {member}")
-    table = read_record(run.path("tables", "across_seeds"))
-    pairs = table[(table.measure == f"{metric}{FLOOR}") & table.model.isin(member.models)]
-    names = list(member.models)
-    if pairs.empty:
-        raise Missing(f"the models of {member} were not held against each other")
-    square = pairs.pivot_table(index="model", columns="truth", values="value").reindex(index=names, columns=names)
-    return Value(tuple(pseudo_values(square.to_numpy())), member.trainings, metric)
-
-
-def _printed(published: Published, member: Member, metric: str) -> Value:
-    raise Missing("the thesis trained no model twice")
-
-
-OF_EQUALS = Source("floor", _of_run, _printed)
 
 CLAIMS = [
     Claim(

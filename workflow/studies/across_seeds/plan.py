@@ -34,4 +34,4 @@ def others(groups: Mapping[str, list[str]], model: str) -> list[str]:
     return [other for models in groups.values() if model in models for other in models if other != model]
 
 
-STUDY = Study()
+STUDY = Study(tested={"across_seeds": ()})

@@ -28,8 +28,6 @@ use rule score as scores_of_equals with:
 
 
 if ACROSS:
-    if across_seeds.FULL in EQUALS:
-        TESTED.append(f"{RESULTS}/tables/across_seeds.csv")
 
     rule across_seeds_table:
         input:

@@ -1,140 +1,98 @@
 """Claims of Godey et al. (2024) about models during training."""
 
-import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 
-from oversmoothing.claims.analyses import SEVERAL, Analyses
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.comparison import Comparison, Missing, Value, compare, constant, minus
-from oversmoothing.claims.members import Member
+from oversmoothing.claims.contrast import Contrast, Missing
+from oversmoothing.claims.measured import Measured
 from studies.along_training.table import last_layer, steps
 
 MARKED = 0.1  # of a value: smaller changes do not count as a rise or fall
 ALMOST_ALL = 0.9  # of the layers
 SATURATED = 0.01  # of the loss: a model saturates if its last loss is this far above its lowest
+INPUT = "head_input_anisotropy"
 
 
-@dataclass(frozen=True)
-class Trainings:
-    """The models with snapshots of their training, by the table of them."""
-
-    table: pd.DataFrame
-
-    def members(self) -> list[Member]:
-        """Return the models of each rank, by ascending rank."""
-        known = self.table.drop_duplicates("model")
-        ranks = sorted(known["rank"].dropna().unique())
-        models = [tuple(known.model[known["rank"] == rank]) for rank in ranks]
-        return [Member(f"rank {int(rank)}", alike, alike, int(rank)) for rank, alike in zip(ranks, models, strict=True)]
-
-    def several(self) -> list[Member]:
-        """Return the members, or raise `Missing` if there is one rank only."""
-        members = self.members()
-        if len(members) < SEVERAL:
-            raise Missing("it takes two ranks")
-        return members
-
-    @property
-    def blocks(self) -> int:
-        """Number of blocks of the models."""
-        return last_layer(self.table)
-
-    def by_step(self, model: str) -> pd.DataFrame:
-        """Return a model's measures by step."""
-        return steps(self.table, model)
-
-    def at_the_start(self, measure: str, member: Member) -> Value:
-        """Return a measure of the untrained model."""
-        values = [self.by_step(model)[measure] for model in member.models]
-        if any(value.index[0] != 0 for value in values):
-            raise Missing(f"no snapshot of the untrained {member} was kept (`training.snapshots`)")
-        return Value(tuple(float(value.iloc[0]) for value in values), member.trainings, "dynamics")
-
-    def at_the_end(self, measure: str, member: Member) -> Value:
-        """Return a measure at the last kept step."""
-        means = tuple(float(self.by_step(model)[measure].iloc[-1]) for model in member.models)
-        return Value(means, member.trainings, "dynamics")
+def by_step(m: Measured) -> dict[int, dict[int, pd.DataFrame]]:
+    """Return the measures by step of each training, by rank, ascending, and seed."""
+    table = m.table("along_training")
+    models = table.dropna(subset="rank").drop_duplicates("model").sort_values("rank", kind="stable")
+    found: dict[int, dict[int, pd.DataFrame]] = {}
+    for model in models.itertuples():
+        found.setdefault(int(model.rank), {})[model.seed] = steps(table, model.model)
+    return found
 
 
-def layers_are_anisotropic(analyses: Analyses) -> list[Comparison]:
-    """Test the share of blocks, over all models, that are more anisotropic after training than before."""
-    trainings = Trainings(analyses.table("along_training"))
-    layers = [f"anisotropy {layer}" for layer in range(1, trainings.blocks + 1)]
-    blocks = [(layer, member) for member in trainings.members() for layer in layers]
-    start, end = (
-        np.concatenate([value(*block).means for block in blocks])
-        for value in (trainings.at_the_start, trainings.at_the_end)
-    )
-    rise, much = end - start, MARKED * np.maximum(abs(start), abs(end))
-    share, low, high = (float(np.mean(rise > bound)) for bound in (0, much, -much))
-    name = f"share of {len(rise)} blocks that end more anisotropic than untrained"
-    return [Comparison(name, share, low, high, ALMOST_ALL, interval="a tenth to spare")]
+def below_the_highest(m: Measured) -> dict[int, dict[int, pd.DataFrame]]:
+    """Return the trainings of each rank but the highest."""
+    found = by_step(m)
+    if len(found) < 2:
+        raise Missing("it takes two ranks")
+    return dict(list(found.items())[:-1])
 
 
-def few_dimensions_end_anisotropic(analyses: Analyses) -> list[Comparison]:
-    """Compare the change in anisotropy of the head's input during training at the lowest and the highest rank."""
-    trainings = Trainings(analyses.table("along_training"))
-    lowest, *_, highest = trainings.several()
-    measure = "head_input_anisotropy"
-    low, high = (
-        minus(trainings.at_the_end(measure, member), trainings.at_the_start(measure, member))
-        for member in (lowest, highest)
-    )
-    name = f"anisotropy of what enters the head, gained by {lowest} and by {highest}"
-    return [compare(low, high, name, analyses.chance)]
+def gained(along: pd.DataFrame, measure: str) -> float:
+    """Return a measure at the last kept step less that of the untrained model."""
+    if along.index[0] != 0:
+        raise Missing("no snapshot of an untrained model was kept (`training.snapshots`)")
+    return float(along[measure].iloc[-1] - along[measure].iloc[0])
 
 
-def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
-    """Test for each rank below the highest whether its singular entropy falls by more than a tenth.
+def layers_are_anisotropic(m: Measured) -> list[Contrast]:
+    """Hold the share of blocks that are more anisotropic after training than before to above nine in ten, by seed."""
+    rises: dict[int, list[bool]] = {}
+    for of_rank in by_step(m).values():
+        for seed, along in of_rank.items():
+            layers = range(1, last_layer(m.table("along_training")) + 1)
+            rises.setdefault(seed, []).extend(gained(along, f"anisotropy {layer}") > 0 for layer in layers)
+    shares = tuple(sum(rise) / len(rise) for rise in rises.values())
+    return [Contrast("share of blocks that end more anisotropic than untrained", shares, ALMOST_ALL)]
+
+
+def few_dimensions_end_anisotropic(m: Measured) -> list[Contrast]:
+    """Contrast the anisotropy of the head's input gained in training at the lowest rank with that at the highest."""
+    ranks = by_step(m)
+    (lowest, low), *_, (highest, high) = ranks.items() if len(ranks) > 1 else below_the_highest(m)
+    values = tuple(gained(low[seed], INPUT) - gained(high[seed], INPUT) for seed in low if seed in high)
+    return [Contrast(f"anisotropy of what enters the head, gained by rank {lowest} less by {highest}", values)]
+
+
+def singular_entropy_falls(m: Measured) -> list[Contrast]:
+    """Hold the fall of singular entropy at each rank below the highest to above a tenth of its highest value.
 
     A Gaussian head, with which every training begins, has almost no singular entropy, so it always rises first. The
-    fall is measured from the highest value. If that occurs after half of the steps, the size of the fall is
-    undetermined.
+    fall is measured from the highest value. If that occurs after half of the steps, the fall cannot be seen.
     """
-    trainings = Trainings(analyses.table("along_training"))
-    comparisons = []
-    for member in trainings.several()[:-1]:
-        entropies = [trainings.by_step(model)["singular_entropy"] for model in member.models]
-        tops, late = [float(one.max()) for one in entropies], [one.idxmax() > one.index[-1] / 2 for one in entropies]
-        falls = tuple(float(one.max() - one.loc[one.idxmax() :].min()) for one in entropies)
-        top = float(np.mean(tops))
-        name = f"singular entropy (nats), its highest less its lowest from there on, {member}"
-        fall = Value(falls, member.trainings, "dynamics", size=top)
-        compared = compare(fall, constant(0), name, analyses.chance, MARKED * top)
-        high = math.inf if any(late) else compared.high
-        comparisons.append(replace(compared, high=high, interval="steps to come"))
-    return comparisons
+    found = []
+    for rank, trainings in below_the_highest(m).items():
+        entropies = [along["singular_entropy"] for along in trainings.values()]
+        if any(one.idxmax() > one.index[-1] / 2 for one in entropies):
+            continue
+        falls = tuple(float(1 - one.loc[one.idxmax() :].min() / one.max()) for one in entropies)
+        found.append(Contrast(f"fall of singular entropy as a share of its highest value, rank {rank}", falls, MARKED))
+    if not found:
+        raise Missing("the highest singular entropy comes after half of the steps: a longer training may show a fall")
+    return found
 
 
-def anisotropy_rises_where_it_saturates(analyses: Analyses) -> list[Comparison]:
-    """Test whether the last block of a model that saturates ends more anisotropic than it was at the lowest loss."""
-    trainings = Trainings(analyses.table("along_training"))
-    return _after_the_best(analyses, trainings, f"anisotropy {trainings.blocks}", "anisotropy of the last block")
+def after_the_best(measure: Callable[[Measured], str]) -> Callable[[Measured], list[Contrast]]:
+    """Return the test whether a measure of models that saturate ends a tenth above its value at the lowest loss."""
 
+    def test(m: Measured) -> list[Contrast]:
+        found = []
+        for rank, trainings in below_the_highest(m).items():
+            rising = [by for by in trainings.values() if by["loss"].iloc[-1] > (1 + SATURATED) * by["loss"].min()]
+            if rising:
+                name = measure(m)
+                gains = tuple(float(by[name].iloc[-1] / by[name][by["loss"].idxmin()] - 1) for by in rising)
+                found.append(Contrast(f"{name}, relative to its value at the lowest loss, rank {rank}", gains, MARKED))
+        if not found:
+            raise Missing(f"no model saturates: no loss ends more than {SATURATED:.0%} above its lowest")
+        return found
 
-def singular_entropy_jumps_where_it_saturates(analyses: Analyses) -> list[Comparison]:
-    """Test whether the singular entropy of a model that saturates ends above its value at the lowest loss."""
-    trainings = Trainings(analyses.table("along_training"))
-    return _after_the_best(analyses, trainings, "singular_entropy", "singular entropy (nats)")
-
-
-def _after_the_best(analyses: Analyses, trainings: Trainings, measure: str, name: str) -> list[Comparison]:
-    comparisons = []
-    for member in trainings.several()[:-1]:
-        by_model = {model: trainings.by_step(model) for model in member.models}
-        rising = {m: by for m, by in by_model.items() if by["loss"].iloc[-1] > (1 + SATURATED) * by["loss"].min()}
-        if rising:
-            lasts = tuple(float(by[measure].iloc[-1]) for by in rising.values())
-            bests = tuple(float(by[measure][by["loss"].idxmin()]) for by in rising.values())
-            last, best = (Value(means, tuple(rising), "dynamics") for means in (lasts, bests))
-            of = f"{name}, at the end less at the lowest loss, {member}"
-            comparisons.append(compare(last, best, of, analyses.chance, MARKED * best.scale))
-    if not comparisons:
-        raise Missing(f"no model saturates: no loss ends more than {SATURATED:.0%} above its lowest")
-    return comparisons
+    return test
 
 
 CLAIMS = [
@@ -143,8 +101,7 @@ CLAIMS = [
         "Godey et al., 4.1",
         "Training leaves almost all layers of all models anisotropic to some extent.",
         "Share of blocks whose mean cosine of all pairs of hidden states is higher at the end than in the "
-        "untrained model, where it is already above 0; above nine in ten. The interval counts with a margin of a "
-        "tenth, either way.",
+        "untrained model, where it is already above 0; above nine in ten.",
         layers_are_anisotropic,
     ),
     Claim(
@@ -159,8 +116,8 @@ CLAIMS = [
         "Godey et al., 4.2",
         "As a small model trains, the singular values of its head become more equal: its singular entropy falls.",
         "Each rank below the highest: the highest singular entropy less the lowest that follows, above a tenth of it. "
-        "An untrained head has almost none, so it rises first; if the highest value comes after half of the steps, "
-        "the size of the fall is undetermined.",
+        "An untrained head has almost none, so it rises first; a rank whose highest value comes after half of the "
+        "steps is left out.",
         singular_entropy_falls,
     ),
     Claim(
@@ -169,7 +126,7 @@ CLAIMS = [
         "Where a small model saturates, the anisotropy of its last layer jumps up.",
         "Of the models of each rank whose loss ends above its lowest: anisotropy at the end less at the lowest loss, "
         "above a tenth of it.",
-        anisotropy_rises_where_it_saturates,
+        after_the_best(lambda m: f"anisotropy {last_layer(m.table('along_training'))}"),
     ),
     Claim(
         "singular-entropy-jumps-where-it-saturates",
@@ -177,6 +134,6 @@ CLAIMS = [
         "Where a small model saturates, the singular entropy of its head jumps up.",
         "Of the models of each rank whose loss ends above its lowest: singular entropy at the end less at the lowest "
         "loss, above a tenth of it.",
-        singular_entropy_jumps_where_it_saturates,
+        after_the_best(lambda m: "singular_entropy"),
     ),
 ]

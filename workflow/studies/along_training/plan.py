@@ -36,4 +36,4 @@ def tbat(config: Mapping[str, Any], model: str) -> dict[str, Any] | None:
     return settings(first_step=FIRST_STEP, **{key: given[key] for key in ("delta", "condition", "mass_tolerance")})
 
 
-STUDY = Study()
+STUDY = Study(tested={"along_training": ()})

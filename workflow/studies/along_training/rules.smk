@@ -43,7 +43,6 @@ rule dynamics:
 
 
 if FOLLOWED:
-    TESTED.append(f"{RESULTS}/tables/along_training.csv")
 
     rule along_training_table:
         input:

@@ -6,9 +6,6 @@ Makes: argmaxability/{model}.parquet; tables/argmaxability.{csv,md,html,tex} (Ta
 
 if KNOWN_INSIDE:
 
-    TESTED.extend(expand(f"{RESULTS}/argmaxability/{{model}}.parquet", model=KNOWN_INSIDE))
-    PRINTED.append("b")
-
     rule argmaxability:
         input:
             hidden=HIDDEN if STATES else [],

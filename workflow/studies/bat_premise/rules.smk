@@ -5,7 +5,6 @@ Makes: scores/bat_premise/{model}.parquet; tables/bat_premise.{csv,md,html,tex}.
 """
 
 if TBAT["premise_per_window"] and LINEAR:
-    TESTED.extend(scores(["bat_premise"], LINEAR))
 
     rule bat_premise:
         input:

@@ -37,7 +37,6 @@ rule bytes_table:
 
 
 if OVER_BYTES:
-    TESTED.extend(expand(f"{RESULTS}/bytes/{{model}}.parquet", model=FAMILY))
 
     FIGURES_OF_BYTES = {
         "byte_oversmoothing": ("4 Oversmoothing", "Figure 4.2: oversmoothing by byte"),

@@ -1,15 +1,11 @@
 """Claims of our own: what heads force of the KL to the truth."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import pandas as pd
 
-from oversmoothing.claims.choose import MODERATE, full_rank, of_rank
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.comparison import Comparison, Missing, Outcome, Value, constant
-from oversmoothing.claims.evidence import Margin, Run, sums_by_window
-from oversmoothing.claims.members import Member
+from oversmoothing.claims.contrast import Contrast, Missing, less
+from oversmoothing.claims.measured import Measured, Rank
+from oversmoothing.claims.thesis import MODERATE
 
 LOWEST, LOW = 4, (4, 8)
 MOST = 0.5  # of the KL
@@ -17,86 +13,59 @@ LITTLE = 0.2  # of the KL
 ALL = 0.9  # of what a rank costs: a tenth is a difference that the thesis considers none
 
 
-def share(run: Run, part: str, member: Member) -> Value:
-    """Return the mean of "forced" or of "rest" as a share of the mean KL to the truth."""
-    scores = [run.positions("forced", model, part, "kl") for model in member.models]
-    return _share(member, "forced_of_kl", [(score[part], score.kl) for score in scores])
+def part(m: Measured, measure: str, rank: Rank) -> pd.Series:
+    """Return the mean of a part of the KL to the truths in nats, by seed."""
+    return m.values("forced", measure, rank=rank.rank)
 
 
-def share_of_cost(run: Run, member: Member) -> Value:
-    """Return what the head forces as a share of the KL beyond that of the full-rank model of the same seed."""
-    pairs = []
-    for model, other in zip(member.models, full_rank(run.family).models, strict=True):
-        scores = run.positions("forced", model, "forced", "kl")
-        pairs.append((scores.forced, scores.kl - run.positions("forced", other, "kl").kl))
-    return _share(member, "forced_of_cost", pairs)
+def of_rank(m: Measured, rank: int) -> Rank:
+    """Return the rank of the family, or raise `Missing`."""
+    for one in m.family:
+        if one.rank == rank:
+            return one
+    raise Missing(f"no model has rank {rank}")
 
 
-def most_is_forced_at_4(run: Run) -> list[Comparison]:
-    """Test whether more than half of the KL to the truth is forced at rank 4."""
-    member = of_rank(run.family, LOWEST)
-    name = f"share of the KL that the head forces, {member}"
-    return [run.compare(share(run, "forced", member), constant(0), name, MOST)]
+def most_is_forced_at_4(m: Measured) -> list[Contrast]:
+    """Hold the share of the KL to the truth that rank 4 forces to above a half."""
+    rank = of_rank(m, LOWEST)
+    share = part(m, "forced", rank) / part(m, "kl", rank)
+    return [less(f"share of the KL that the head forces, {rank}", share, above=MOST)]
 
 
-def little_is_forced_from_16(run: Run) -> list[Comparison]:
-    """Test whether less than a fifth of the KL is forced at each rank from 16 on.
+def little_is_forced_from_16(m: Measured) -> list[Contrast]:
+    """Hold the share of the KL that is forced at each rank from 16 on to below a fifth.
 
     A head of full rank forces nothing whatever it is, so it is no evidence.
     """
-    comparisons = []
-    for member in run.family:
-        if member.rank is not None and member.rank >= MODERATE and not member.full:
-            rest = share(run, "rest", member)
-            rest = replace(rest, size=1 - rest.mean)  # trainings differ by a share of what is forced
-            name = f"share of the KL that the head does not force, {member}"
-            comparisons.append(run.compare(rest, constant(0), name, 1 - LITTLE))
-    if not comparisons:
+    found = [
+        less(
+            f"share of the KL that the head does not force, {rank}",
+            part(m, "rest", rank) / part(m, "kl", rank),
+            above=1 - LITTLE,
+        )
+        for rank in m.family
+        if rank.rank >= MODERATE and not rank.full
+    ]
+    if not found:
         raise Missing(f"no model has a rank from {MODERATE} on and below full rank")
-    return comparisons
+    return found
 
 
-def forced_is_the_cost_of_the_rank(run: Run) -> list[Comparison]:
-    """Test whether at ranks 4 and 8 the head forces at least nine tenths of the KL beyond the full-rank model's.
-
-    `Missing` if a rank has no clearly higher KL, as a share of next to nothing says nothing.
-    """
-    full, comparisons = full_rank(run.family), []
-    for rank in LOW:
-        member = of_rank(run.family, rank)
-        kl, least = (run.mean("forced", "kl", one, "kl") for one in (member, full))
-        if run.compare(kl, least, "").outcome != Outcome.HOLDS:
-            raise Missing(f"{member} has no clearly higher KL to the truth than {full}")
-        name = f"share of the KL beyond that of {full} that the head forces, {member}"
-        comparisons.append(run.compare(share_of_cost(run, member), constant(0), name, ALL))
-    return comparisons
-
-
-def _share(member: Member, kind: str, pairs: Sequence[tuple[pd.Series, pd.Series]]) -> Value:
-    """Return the mean of a part by the mean of the whole, for each training.
-
-    The values by window are those of the share made linear: their mean is the share, and in a bootstrap they vary as it
-    does, to first order.
-    """
-    shares, sums = [], []
-    for part, whole in pairs:
-        if not (size := float(whole.mean())) > 0:
-            raise Missing(f"{member} has a seed in which there is nothing to take a share of")
-        shares.append(float(part.mean()) / size)
-        sums.append(sums_by_window(shares[-1] + (part - shares[-1] * whole) / size))
-    truths = pairs[0][0].index.get_level_values("truth").nunique()
-    return Value(tuple(shares), member.trainings, kind, tuple(sums), repeats=truths)
+def forced_is_the_cost_of_the_rank(m: Measured) -> list[Contrast]:
+    """Hold what ranks 4 and 8 force to at least nine tenths of the KL beyond the full-rank model's."""
+    full, found = part(m, "kl", m.full()), []
+    for rank in (of_rank(m, low) for low in LOW):
+        cost = part(m, "kl", rank) - full
+        if not (cost > 0).all():
+            raise Missing(f"{rank} has no clearly higher KL to the truth than {m.full()}")
+        name = f"share of the KL beyond that of {m.full()} that the head forces, {rank}"
+        found.append(less(name, part(m, "forced", rank) / cost, above=ALL))
+    return found
 
 
 PLACE = "docs/forced.md"
 HEADINGS = {PLACE: "Beyond the thesis: what heads force"}
-MARGINS = {
-    "forced_of_kl": Margin("the forced share of KL", lambda run, member: [share(run, "forced", member)]),
-    "forced_of_cost": Margin(
-        "the forced share of what a rank costs",
-        lambda run, member: [share_of_cost(run, member)] if member.rank in LOW else [],
-    ),
-}
 CLAIMS = [
     Claim(
         "head-forces-most-at-4",
@@ -118,7 +87,7 @@ CLAIMS = [
         PLACE,
         "What ranks 4 and 8 add to the KL of the full-rank model is all forced by their heads.",
         "What the head forces as a share of the KL less that of the full-rank model, at each of the two ranks, above "
-        "0.9; paired by position. It can exceed 1.",
+        "0.9. It can exceed 1.",
         forced_is_the_cost_of_the_rank,
     ),
 ]

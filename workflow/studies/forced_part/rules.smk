@@ -36,7 +36,6 @@ rule forced:
 
 
 if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
-    TESTED.extend(scores(["forced"], [row["model"] for row in FORCED_FAMILY]))
 
     rule forced_table:
         input:

@@ -1,42 +1,47 @@
 """Claims about heads of constrained rank on a frozen model (Godey et al. 2024)."""
 
-from oversmoothing.claims.analyses import SEVERAL, Analyses
-from oversmoothing.claims.choose import neighbours
+from itertools import pairwise
+
+import pandas as pd
+
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.comparison import Comparison, Missing, compare
-from oversmoothing.claims.members import Member, members
+from oversmoothing.claims.contrast import Contrast, Missing, less
+from oversmoothing.claims.measured import Measured
 
 SLIGHT = 0.01  # of the loss: less does not count as a cost
 
 
-def constrained_heads_lose(analyses: Analyses) -> list[Comparison]:
-    """Compare the loss of each retrained head with that of the next higher rank."""
+def loss(m: Measured, rank: int) -> pd.Series:
+    """Return the loss on the windows of the heads retrained at a rank, by the seed of their trunk."""
+    return m.values("imposed_rank", "loss", kind="retrained", rank=rank)
+
+
+def retrained(m: Measured) -> list[int]:
+    """Return the ranks of retrained heads W = A B, of which there must be two."""
+    table = m.table("imposed_rank")
+    ranks = sorted(int(rank) for rank in table["rank"][table.kind == "retrained"].dropna().unique())
+    if len(ranks) < 2:
+        raise Missing("it takes two ranks in `retrained.ranks`, without a norm (`retrained.norm`)")
+    return ranks
+
+
+def constrained_heads_lose(m: Measured) -> list[Contrast]:
+    """Contrast the loss of each retrained head with that of the next higher rank."""
     return [
-        compare(analyses.loss(a), analyses.loss(b), f"loss (nats per byte), {a} against {b}", analyses.chance)
-        for a, b in neighbours(_retrained(analyses), "in `retrained.ranks`")
+        less(f"loss (nats per byte), retrained rank {a} less {b}", loss(m, a), loss(m, b))
+        for a, b in pairwise(retrained(m))
     ]
 
 
-def only_low_ranks_cost(analyses: Analyses) -> list[Comparison]:
+def only_low_ranks_cost(m: Measured) -> list[Contrast]:
     """Test whether the lowest constrained head costs more than slightly, and the highest does not."""
-    heads = _retrained(analyses)
-    if not heads:
-        raise Missing("no head W = A B was retrained (`retrained.ranks`, `retrained.norm`)")
-    if len(heads) < SEVERAL:
-        raise Missing("it takes two ranks in `retrained.ranks`")
-    trained = Member("the trained head", heads[0].trainings, heads[0].trainings)
-    lowest, *_, highest = heads
-    whole, low, high = (analyses.loss(member) for member in (trained, lowest, highest))
-    slight = SLIGHT * whole.mean
-    name = "loss (nats per byte)"
+    lowest, *_, highest = retrained(m)
+    whole = m.values("imposed_rank", "loss", rank=m.full().rank)
+    slight, name = SLIGHT * whole.mean(), "loss (nats per byte), retrained rank"
     return [
-        compare(low, whole, f"{name}, {lowest} against {trained}", analyses.chance, slight),
-        compare(whole, high, f"{name}, {trained} against {highest}", analyses.chance, -slight),
+        less(f"{name} {lowest} less the trained head", loss(m, lowest), whole, above=slight),
+        less(f"{name} {highest} less the trained head", loss(m, highest), whole, above=-float("inf"), below=slight),
     ]
-
-
-def _retrained(analyses: Analyses) -> list[Member]:
-    return members(analyses.models, "retrained", "retrained rank")
 
 
 CLAIMS = [
@@ -44,15 +49,14 @@ CLAIMS = [
         "constrained-heads-lose",
         "Godey et al., 5.1",
         "A head of constrained rank, retrained on a frozen model, loses more, the lower its rank.",
-        "Loss at each rank less that at the next; paired by window.",
+        "Loss at each rank less that at the next.",
         constrained_heads_lose,
     ),
     Claim(
         "only-low-ranks-cost",
         "Godey et al., 5.1",
         "The loss starts to rise only below a certain rank of the head.",
-        "The lowest constrained head loses over 1 % more than the trained head, the highest no more than 1 %; paired "
-        "by window.",
+        "The lowest constrained head loses over 1 % more than the trained head, the highest no more than 1 %.",
         only_low_ranks_cost,
     ),
 ]

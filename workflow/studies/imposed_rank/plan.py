@@ -147,4 +147,10 @@ def work(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"what": "heads that are retrained on a frozen model", "count": len(heads), "operations": total}]
 
 
-STUDY = Study(mistakes=mistakes, models=models, arms=(*HEADS.values(), FULL_HEAD, OWN_TRUNK, SECOND), work=work)
+STUDY = Study(
+    mistakes=mistakes,
+    models=models,
+    arms=(*HEADS.values(), FULL_HEAD, OWN_TRUNK, SECOND),
+    work=work,
+    tested={"imposed_rank": ()},
+)

@@ -12,7 +12,6 @@ from studies.imposed_rank import plan as imposed_rank
 IMPOSED = imposed_rank.rows(config)
 RETRAINED = imposed_rank.models(config)
 SECOND = names(RETRAINED, imposed_rank.SECOND.kind)
-TESTED += [LOGITS.format(model=name) for name in names(RETRAINED, "retrained")]
 
 
 rule retrain_head:

@@ -6,7 +6,6 @@ import pandas as pd
 
 from oversmoothing.claims.story.answers import said, selected
 from oversmoothing.claims.story.chapters import Chapter
-from studies.language_dimensionality.claims import CLAIMS
 
 
 def lost(table: pd.DataFrame) -> Iterator[str]:
@@ -25,7 +24,6 @@ CHAPTER = Chapter(
     "How many dimensions a language has",
     ("Godey et al. (2024) ask how much of the n-grams of a text a head of few dimensions must lose.",),
     answers={"language_dimensionality": lost},
-    claims=tuple(claim.id for claim in CLAIMS),
     terms={"W-error": "The share of the matrix of contexts and next tokens that no matrix of d dimensions represents."},
     tables=("language_dimensionality",),
     figures=("language_spectrum",),

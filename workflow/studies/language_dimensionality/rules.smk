@@ -12,8 +12,6 @@ CORPORA = {corpus["name"]: corpus for corpus in config["language"]["corpora"]}
 TEXTS = [*SPLITS_READ, *CORPORA]
 TOKENIZER = [f"{RESULTS}/language/tokenizer.json"] if config["language"]["vocabulary"] else []
 
-TESTED.append(f"{RESULTS}/tables/language_dimensionality.csv")
-
 
 rule train_tokenizer:
     input:

@@ -1,45 +1,33 @@
 """The claim about cost (thesis, Table I.1)."""
 
-import math
+import numpy as np
 
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.comparison import Comparison, Missing, Value
-from oversmoothing.claims.evidence import Evidence, Run, Source
-from oversmoothing.claims.members import Member
-from oversmoothing.claims.published import Published, cell
-from oversmoothing.tables.record import read_record
+from oversmoothing.claims.contrast import Contrast, Missing, less
+from oversmoothing.claims.measured import Measured
+from oversmoothing.claims.thesis import MAIN
 from studies.metric_cost.timed import PUBLISHED_METHOD, TIMED
 
 HUNDREDFOLD = 2.0  # in powers of ten
 
 
-def tbat_costs_a_hundred_times_more(evidence: Evidence) -> list[Comparison]:
-    """Compare the seconds of TBAT by linear programs, where they ran, with each other metric's, in powers of ten."""
-    comparisons = []
-    for member in evidence.family:
-        seconds = evidence.value(SECONDS, member, "tbat").mean
-        for metric in MAIN if not math.isnan(seconds) else ():
-            ratio = math.log10(seconds / evidence.value(SECONDS, member, metric).mean)
-            name = f"powers of ten from {TIMED[metric]} to TBAT, {member}"
-            comparisons.append(Comparison(name, ratio, ratio, ratio, HUNDREDFOLD))
-    if not comparisons:
+def tbat_costs_a_hundred_times_more(m: Measured) -> list[Contrast]:
+    """Contrast the seconds of TBAT by linear programs, where they ran, with each other metric's, in powers of ten."""
+    measures = set(m.table("metric_cost").measure)
+    method = PUBLISHED_METHOD if PUBLISHED_METHOD in measures else "tbat"  # the thesis has one
+    found = []
+    for rank in m.ranks():
+        for metric in MAIN:
+            try:
+                tbat = m.values("metric_cost", method, rank=rank.rank)
+            except Missing:
+                continue
+            ratio = np.log10(tbat / m.values("metric_cost", metric, rank=rank.rank))
+            found.append(less(f"powers of ten from {TIMED[metric]} to TBAT, {rank}", ratio, above=HUNDREDFOLD))
+    if not found:
         raise Missing("the published algorithm ran at no rank")
-    return comparisons
+    return found
 
-
-def _of_run(run: Run, member: Member, metric: str) -> Value:
-    table = read_record(run.path("tables", "metric_cost"))
-    name = PUBLISHED_METHOD if metric == "tbat" else metric
-    seconds = table.value[table.model.isin(member.models) & (table.measure == name)]
-    return Value((float(seconds.mean()),))
-
-
-def _printed(published: Published, member: Member, metric: str) -> Value:
-    return cell(published.table("i_1").set_index(["model", "metric"])["mean"], member, metric)
-
-
-MAIN = ("tto", "nsmd", "tv", "kl")
-SECONDS = Source("cost", _of_run, _printed)  # of a metric per position; for TBAT, by one linear program per token
 
 CLAIMS = [
     Claim(

@@ -5,8 +5,6 @@ Makes: metric_cost.parquet; tables/metric_cost.{csv,md,html,tex}; figures/metric
 """
 
 if OVER_BYTES and KNOWN_INSIDE:
-    TESTED.append(f"{RESULTS}/tables/metric_cost.csv")
-    PRINTED.append("i_1")
 
     # All cores, though one is used, so that nothing runs beside the timing; on a cluster the job has a core of its own.
     rule costs:

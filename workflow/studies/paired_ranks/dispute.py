@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from oversmoothing.claims.comparison import Chance, Comparison, Missing, correlate
 
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.comparison import Chance, Comparison, Missing, correlate
 from oversmoothing.numerics.statistics import student_interval
 from studies.paired_ranks.gradient import mean_shares
 from studies.paired_ranks.paired import SLOWDOWN

@@ -7,9 +7,6 @@ Makes: ranks/{model}.parquet and their singular values spectra/{model}.parquet; 
 
 if KNOWN_INSIDE:
 
-    TESTED.extend(expand(f"{RESULTS}/ranks/{{model}}.parquet", model=KNOWN_INSIDE))
-    PRINTED.append("7_3")
-
     rule ranks:
         input:
             logits=LOGITS,

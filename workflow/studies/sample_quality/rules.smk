@@ -15,9 +15,6 @@ if JUDGED:
     JUDGE = judging.asset(config)
     LANGUAGE_MODEL = MANIFEST_OF.format(asset=JUDGE) if JUDGE else f"{RESULTS}/language_model"
 
-    TESTED.extend([*expand(QUALITY, model=KNOWN_INSIDE), HUMAN_QUALITY])
-    PRINTED.extend(["5_3", "6_2", "6_3"])
-
     rule train_language_model:
         input:
             training=ancient(CORPUS["train"]),

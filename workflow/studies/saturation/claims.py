@@ -1,13 +1,13 @@
 """The claim about saturation (Godey et al. 2024): where small models end."""
 
-from oversmoothing.claims.analyses import Analyses
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.comparison import RESIDUALS, Comparison, Missing
+from oversmoothing.claims.contrast import Contrast, Missing
+from oversmoothing.claims.measured import Measured
 
 
-def small_models_end_above_the_fit(analyses: Analyses) -> list[Comparison]:
-    """Test whether each model smaller than all those that the law is fitted to ends above it."""
-    table = analyses.table("saturation")
+def small_models_end_above_the_fit(m: Measured) -> list[Contrast]:
+    """Hold the last loss of each arm smaller than all those that the law is fitted to, in % above it, to above 0."""
+    table = m.table("saturation")
     ends = table[table.measure == "above_last"].set_index("model")
     fitted, parameters = (table[table.measure == name].set_index("model").value for name in ("fitted", "parameters"))
     if not fitted.any():
@@ -18,10 +18,7 @@ def small_models_end_above_the_fit(analyses: Analyses) -> list[Comparison]:
         raise Missing("no model is smaller than those that the law is fitted on (`saturation.fitted`)")
     if ends.value.isna().any():
         raise Missing(str(ends.note[ends.value.isna()].iloc[0]))
-    return [
-        Comparison(f"last loss above the law (%), {model}", row.value, row.low, row.high, interval=RESIDUALS)
-        for model, row in ends.iterrows()
-    ]
+    return [Contrast(f"last loss above the law (%), {arm}", tuple(values)) for arm, values in ends.groupby("arm").value]
 
 
 CLAIMS = [

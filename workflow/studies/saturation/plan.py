@@ -64,4 +64,4 @@ def files(config: Mapping[str, Any]) -> dict[str, str]:
     return {f"saturation.histories.{i}.path": entry["path"] for i, entry in enumerate(given)}
 
 
-STUDY = Study(mistakes, files)
+STUDY = Study(mistakes, files, tested={"saturation": ()})

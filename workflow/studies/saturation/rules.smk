@@ -27,7 +27,6 @@ rule saturation:
 
 
 if saturation.models_in_table(config, MODELS):
-    TESTED.append(f"{RESULTS}/tables/saturation.csv")
 
     rule saturation_table:
         input:

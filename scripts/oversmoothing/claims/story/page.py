@@ -13,11 +13,11 @@ import pandas as pd
 import vl_convert
 from markupsafe import Markup
 
-from oversmoothing.claims.rank_order import finding
+from oversmoothing.claims.claim import CONTRADICTED, HOLDS, IN_PART, NOT_TESTED, ONE_SEED, OPEN
+from oversmoothing.claims.headline import finding
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart
 from oversmoothing.claims.story.charts import by_rank
-from oversmoothing.claims.table import what_decides
-from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN
+from oversmoothing.claims.table import evidence
 from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.layout import read_csv
@@ -30,8 +30,7 @@ from oversmoothing.tables.samples import HUMAN
 from oversmoothing.tables.web_page import write_web_page
 
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
-NOT_TESTED = "not tested here"  # of a claim for which the run lacks something; what it lacks is the claim's note
-SIGNS = {HOLDS: "✓", FAILS: "✗", OPEN: "?", NOT_TESTED: "○"}
+SIGNS = {HOLDS: "✓", IN_PART: "◐", CONTRADICTED: "✗", OPEN: "?", ONE_SEED: "1", NOT_TESTED: "○"}
 EXCERPT = 240  # characters of a sample
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)  # of an SVG: the words above its figure
 NAMES = {"measure": {name: metric.label for name, metric in METRICS.items()}}
@@ -60,13 +59,6 @@ class Results:
         """Rows of a record, if it is there."""
         return read_record(self.tables[name]) if name in self.tables else None
 
-    def claims(self) -> pd.DataFrame | None:
-        """The claims, if they are there; those without a comparison have the verdict `NOT_TESTED`."""
-        claims = self.table("claims")
-        return (
-            None if claims is None else claims.assign(verdict=claims.verdict.mask(claims.comparisons == 0, NOT_TESTED))
-        )
-
 
 def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequence[Chapter] = ()) -> None:
     """Write the page, one HTML file that needs no network, from ``tables/*.csv`` and ``figures/*.png``.
@@ -76,13 +68,13 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
     results, chapters = Results.of(paths), in_order(studies)
     charts: list[dict] = []
     shown = [_chapter(results, i, chapter, charts) for i, chapter in enumerate(chapters)]
-    scores, claims = results.record("oversmoothing"), results.claims()
+    scores, claims = results.record("oversmoothing"), results.table("claims")
     covers = [cover for chapter in chapters if (cover := _figure(results, chapter.cover))]
     write_web_page(
         output,
         "claims/story/page.html",
         title=QUESTION,
-        answer="" if scores is None else finding(scores, results.table("rank_order")),
+        answer="" if scores is None else finding(scores),
         cover=covers[0] if covers else None,
         signs=SIGNS,
         counts=None if claims is None else {verdict: int((claims.verdict == verdict).sum()) for verdict in SIGNS},
@@ -163,31 +155,10 @@ def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> It
 
 def _claims(results: Results, shown: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield each claim of which the id, or the chapter of the thesis, is to be shown."""
-    claims = results.claims()
+    claims = results.table("claims")
     if claims is not None:
         for claim in claims[claims.chapter.astype(str).isin(shown) | claims.id.isin(shown)].to_dict("records"):
-            yield claim | {"evidence": list(_evidence(claim))}
-
-
-def _evidence(claim: dict) -> Iterator[tuple[str, str]]:
-    """Yield what the verdict on a claim rests on."""
-    yield "tested by", claim["test"]
-    if pd.notna(claim["effect"]):
-        text = f"{claim['effect']:.3g}"
-        text += f" [{claim['low']:.3g}, {claim['high']:.3g}]" if pd.notna(claim["low"]) else ""
-        yield "weakest comparison", f"{claim['weakest']}: {text}"
-    if claim["comparisons"]:
-        yield "comparisons", f"{claim['held']} of {claim['comparisons']} hold, {claim['against']} speak against it"
-    if pd.notna(claim["run_to_run"]) and claim["run_to_run"] not in (0, float("inf")):
-        yield "one training from the next", f"up to {claim['run_to_run']:.3g}"
-    for words in what_decides(claim):
-        yield "what it can tell", words
-    if pd.notna(claim["note"]):
-        yield "note", claim["note"]
-    if claim["by_construction"]:
-        yield "by construction", "no correct computation can refute it"
-    yield "on the printed means", claim["published_verdict"]
-    yield "where", f"{claim['place']} ({claim['id']})"
+            yield claim | {"evidence": list(evidence(claim))}
 
 
 def _folded(results: Results, tables: Iterable[str], figures: Iterable[str]) -> dict[str, list]:

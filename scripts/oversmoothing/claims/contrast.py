@@ -1,0 +1,123 @@
+"""A contrast: differences over seeds, and the range in which a claim expects their mean."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+TINY = 1e-9  # differences below this are rounding of printed numbers
+LEVEL = 0.05  # chance of a wrong decision in all contrasts of one claim
+LEAST = 2  # seeds that it takes to decide anything
+
+
+class Missing(Exception):
+    """Something that a claim needs is absent; the message says what."""
+
+
+class Outcome(IntEnum):
+    """What the seeds say of a contrast, the worst first."""
+
+    AGAINST = 0
+    OPEN = 1
+    FOR = 2
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A number for each seed, mostly a difference, whose mean should lie above one bound and below another."""
+
+    name: str  # what is compared: "TTO, rank 16 less rank 32"
+    values: tuple[float, ...]  # one for each seed; a single one of what was trained once or is printed
+    above: float = 0.0
+    below: float = math.inf
+    exact: bool = False  # whether each value must be 0, as a count must
+    scale: float = 1.0  # magnitude of what is compared, so that contrasts in several units can be ordered
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.values))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the mean by Student's t over seeds; NaN of a single one."""
+        if self.exact or len(self.values) < LEAST:
+            return math.nan, math.nan
+        if np.ptp(self.values) == 0:
+            return self.mean, self.mean
+        low, high = stats.ttest_1samp(self.values, 0.0).confidence_interval(0.95)
+        return float(low), float(high)
+
+    @property
+    def towards(self) -> Outcome:
+        """Where the mean itself lies; OPEN on a bound, as numbers of equal printed precision may."""
+        if self.exact:
+            return Outcome.FOR if max(map(abs, self.values)) <= TINY else Outcome.AGAINST
+        inside = min(self.mean - self.above, self.below - self.mean)
+        return Outcome.FOR if inside > TINY else Outcome.AGAINST if inside < -TINY else Outcome.OPEN
+
+    @property
+    def inside(self) -> float:
+        """How far inside its bounds the mean lies, as a share of what is compared; negative outside of them."""
+        distance = -abs(self.mean) if self.exact else min(self.mean - self.above, self.below - self.mean)
+        return distance / self.scale
+
+    @property
+    def p(self) -> float:
+        """The two-sided p of the decision that the mean suggests; NaN of a single seed.
+
+        Where one bound is infinite it is that of Student's t. Between two finite bounds it is that of two one-sided
+        tests (TOST), and outside of them that of the nearer bound.
+        """
+        if len(self.values) < LEAST:
+            return math.nan
+        distance = abs(min(self.mean - self.above, self.below - self.mean))
+        error = float(np.std(self.values, ddof=1)) / math.sqrt(len(self.values))
+        if error == 0:
+            return 0.0 if distance > TINY else 1.0
+        return float(2 * stats.t.sf(distance / error, len(self.values) - 1))
+
+
+def decide(contrasts: Sequence[Contrast], level: float = LEVEL) -> list[Outcome]:
+    """Return what the seeds say of each contrast, by Holm's step-down over all that are not exact.
+
+    The chance that any of them is decided on the wrong side is at most `level` (Holm 1979).
+    """
+    tested = [i for i, one in enumerate(contrasts) if not one.exact and not math.isnan(one.p)]
+    decided = {i for i, one in enumerate(contrasts) if one.exact}
+    for place, i in enumerate(sorted(tested, key=lambda i: contrasts[i].p)):
+        if contrasts[i].p > level / (len(tested) - place):
+            break
+        decided.add(i)
+    return [one.towards if i in decided else Outcome.OPEN for i, one in enumerate(contrasts)]
+
+
+def less(name: str, a: pd.Series, b: pd.Series | float = 0.0, above: float = 0.0, below: float = math.inf) -> Contrast:
+    """Return the contrast of `a` less `b`, paired by seed; what has no seed stands beside every seed of the other.
+
+    `a` and `b` are values by seed, as `Measured.values` returns them. `Missing` is raised if they share no seed.
+    """
+    scale = max(abs(float(a.mean())), abs(float(b.mean() if isinstance(b, pd.Series) else b)))
+    return Contrast(name, tuple(paired(a, b)), above, below, scale=scale or 1.0)
+
+
+def within(name: str, a: pd.Series, b: pd.Series, share: float) -> Contrast:
+    """Return the contrast of `a` less `b` that should lie within a share of `b`, on either side: equivalence."""
+    margin = share * abs(float(b.mean()))
+    return less(name, a, b, -margin, margin)
+
+
+def paired(a: pd.Series, b: pd.Series | float) -> np.ndarray:
+    """Return the differences of two sets of values by seed."""
+    if not isinstance(b, pd.Series):
+        return (a - b).to_numpy(float)
+    if len(a) == 1 or len(b) == 1:
+        one = a.iloc[0] if len(a) == 1 else a
+        return np.atleast_1d(np.asarray(one - (b.iloc[0] if len(b) == 1 else b), float))
+    differences = (a - b).dropna()
+    if differences.empty:
+        raise Missing("the two have no seed in common")
+    return differences.to_numpy(float)

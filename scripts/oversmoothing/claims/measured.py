@@ -1,0 +1,101 @@
+"""What claims are tested on: numbers by seed from tables, of a run or as the thesis prints them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from oversmoothing.claims.contrast import Missing
+from oversmoothing.tables.published import read_published
+
+FULL_RANK = 257  # of bytes: behind a LayerNorm a head of rank r has r - 1 free directions
+NO_SEED = -1
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Models of one rank, one for each seed."""
+
+    rank: int
+    role: int  # the thesis's rank that it stands for (`published_as` in the config)
+
+    @property
+    def full(self) -> bool:
+        """Whether its head leaves the logits unconstrained."""
+        return self.rank >= FULL_RANK
+
+    def __str__(self) -> str:
+        return f"rank {self.rank}"
+
+
+class Measured:
+    """Tables by name, and the ranks of the family that they may speak of, ascending."""
+
+    def __init__(self, tables: Mapping[str, pd.DataFrame], ranks: Iterable[Rank]) -> None:
+        self._tables = tables
+        self.family = sorted(ranks, key=lambda one: one.rank)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a table, or raise `Missing`."""
+        if name not in self._tables:
+            raise Missing(f"there is no table {name}")
+        return self._tables[name]
+
+    def values(self, table: str, measure: str, **where: Any) -> pd.Series:
+        """Return the values of a measure by seed, their mean over truths and whatever `where` leaves open.
+
+        `where` holds the values of columns; without ``kind`` they are those of the family. A column that a table lacks
+        restricts nothing. What has no seed, as a human text or a printed mean, has the seed `NO_SEED`.
+        """
+        rows = self.table(table)
+        rows = rows[(rows.measure == measure) & rows.value.notna()]
+        for column, value in ({"kind": "family"} | where).items():
+            if column in rows:
+                rows = rows[rows[column] == value]
+        if rows.empty:
+            of = ", ".join(str(value) for value in where.values())
+            raise Missing(f"the table {table} has no {measure}{f' of {of}' if of else ''}")
+        return rows.value.groupby(rows.seed.fillna(NO_SEED).astype(int)).mean()
+
+    def ranks(self, low: float = 0, high: float = float("inf"), least: int = 1) -> list[Rank]:
+        """Return the ranks that stand for the thesis's from `low` to `high`, of which there must be some."""
+        found = [one for one in self.family if low <= one.role <= high]
+        if len(found) < least:
+            wanted = "a rank" if least == 1 else f"{least} ranks"
+            ends = "" if low == 0 and high == float("inf") else f" from {low:g} to {high:g}"
+            raise Missing(f"it takes {wanted}{ends}")
+        return found
+
+    def steps(self, low: float = 0, high: float = float("inf")) -> list[tuple[Rank, Rank]]:
+        """Return pairs of each of these ranks and the next."""
+        return list(pairwise(self.ranks(low, high, 2)))
+
+    def full(self) -> Rank:
+        """Return the rank whose head leaves the logits unconstrained."""
+        for one in reversed(self.family):
+            if one.full:
+                return one
+        raise Missing("no model of the family has full rank (257 or more, for 256 bytes)")
+
+
+def of_run(tables: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> Measured:
+    """Return what a run has measured; `models` have ``kind``, ``rank`` and ``role`` (see the plan)."""
+    return Measured(tables, {Rank(m["rank"], m["role"]) for m in models if m["kind"] == "family" and m["role"]})
+
+
+def of_thesis(files: Mapping[str, Sequence[str | Path]]) -> Measured:
+    """Return the thesis's printed means, from its tables by the name of ours; Table 3.1 has all ranks."""
+    tables = {name: printed(paths, "svd" if name == "svd" else "family") for name, paths in files.items() if paths}
+    ranks = tables["losses"]["rank"].dropna().unique()
+    return Measured(tables, [Rank(int(rank), int(rank)) for rank in ranks])
+
+
+def printed(paths: Sequence[str | Path], kind: str) -> pd.DataFrame:
+    """Return printed means in columns of the record: of ranks they are of a kind, of names a truth's or a human's."""
+    table = read_published(paths).rename(columns={"metric": "measure", "mean": "value", "count": "value"})
+    rank = pd.to_numeric(table.model, errors="coerce").astype("Int64")
+    kinds = table.model.map({"Human": "human"}).fillna("truth").where(rank.isna(), kind)
+    return table.assign(rank=rank, kind=kinds, seed=pd.array([None] * len(table), "Int64"))

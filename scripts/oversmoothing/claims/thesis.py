@@ -1,0 +1,369 @@
+"""The findings of the thesis that the core measures, in its order, as claims that can fail."""
+
+from collections.abc import Sequence
+from itertools import combinations, pairwise, permutations, product
+
+import pandas as pd
+
+from oversmoothing.claims.claim import Claim
+from oversmoothing.claims.contrast import Contrast, Outcome, decide, less, within
+from oversmoothing.claims.measured import Measured, Rank
+from oversmoothing.scores.catalogue.metrics import METRICS
+
+LOW, MODERATE, MOST, FURTHER, UNCONSTRAINED = 8, 16, 32, 128, 512  # the thesis's ranks of which 3.4, 4.2 and 6.1 speak
+MAIN = ("tto", "nsmd", "tv", "kl")
+OTHERS = ("greedy", "top-k", "top-p", "temperature")
+ALL = ("pure", *OTHERS)
+TOLERANCE = 0.1  # of a value: a difference that the thesis considers none
+SLIGHT = 0.25  # of a value: a difference that the thesis calls slight (its own are 13 to 21 %)
+STRONG = 0.7  # a correlation that we call strong
+ENOUGH_TO_CORRELATE = 4
+
+
+def score(m: Measured, metric: str, rank: Rank, decoding: str = "pure") -> pd.Series:
+    """Return the mean of a metric over positions and truths, by seed."""
+    table = "tbat" if metric == "tbat" else "oversmoothing" if decoding == "pure" else "decodings_pooled"
+    return m.values(table, metric, rank=rank.rank, decoding=decoding)
+
+
+def loss(m: Measured, rank: Rank) -> pd.Series:
+    """Return the validation loss in nats per byte, by seed."""
+    return m.values("losses", "validation_loss", rank=rank.rank)
+
+
+def falls(m: Measured, metrics: Sequence[str], pairs: Sequence[tuple[Rank, Rank]]) -> list[Contrast]:
+    """Contrast the first of each pair of ranks with the second, under each metric."""
+    return [
+        less(f"{METRICS[metric].label}, {a} less {b}", score(m, metric, a), score(m, metric, b))
+        for metric, (a, b) in product(metrics, pairs)
+    ]
+
+
+def truths_beat_the_family(m: Measured) -> list[Contrast]:
+    """Contrast loss and accuracy of each rank with those of each truth."""
+    losses = m.table("losses")
+    found = []
+    for truth, rank in product(losses.model[losses.kind == "truth"].unique(), m.ranks()):
+        of_truth = losses[losses.model == truth]
+        name = "validation_loss" if (of_truth.measure == "validation_loss").any() else "loss"
+        for measure, sign, words in ((name, 1, "loss"), ("accuracy", -1, "accuracy")):
+            ours = m.values("losses", measure, rank=rank.rank)
+            theirs = m.values("losses", measure, kind="truth", model=truth).mean()
+            found.append(less(f"{words}, {rank} beside {truth}", sign * ours, sign * theirs))
+    return found
+
+
+def loss_and_accuracy_agree(m: Measured) -> list[Contrast]:
+    """Contrast the accuracy of each two ranks, the one with the lower mean loss first."""
+    found = []
+    for pair in combinations(m.ranks(least=2), 2):
+        better, worse = sorted(pair, key=lambda rank: loss(m, rank).mean())
+        a, b = (m.values("losses", "accuracy", rank=rank.rank) for rank in (better, worse))
+        found.append(less(f"accuracy, {better} less {worse}", a, b))
+    return found
+
+
+def little_gained_from_moderate_rank(m: Measured) -> list[Contrast]:
+    """Contrast the loss gained by each step of rank up to 16 with the range of losses from 16 on."""
+    moderate = pd.DataFrame({str(rank): loss(m, rank) for rank in m.ranks(MODERATE, least=2)})
+    spread = moderate.max(axis=1) - moderate.min(axis=1)
+    return [
+        less(f"loss gained from {a} to {b}, less the range from {MODERATE} on", loss(m, a) - loss(m, b), spread)
+        for a, b in m.steps(high=MODERATE)
+    ]
+
+
+def falls_up_to_32(m: Measured) -> list[Contrast]:
+    """Contrast each rank up to 32 with the next, under each metric."""
+    return falls(m, MAIN, m.steps(high=MOST))
+
+
+def no_change_to_128(m: Measured) -> list[Contrast]:
+    """Hold rank 128 to within a tenth of rank 32, under each metric."""
+    (a,), (b,) = m.ranks(FURTHER, FURTHER), m.ranks(MOST, MOST)
+    return [
+        within(f"{METRICS[metric].label}, {a} less {b}", score(m, metric, a), score(m, metric, b), TOLERANCE)
+        for metric in MAIN
+    ]
+
+
+def metrics_differ(m: Measured) -> list[Contrast]:
+    """Contrast rank 32 with rank 128 under TTO and NSMD, and the other way round under TV and KL."""
+    (a,), (b,) = m.ranks(MOST, MOST), m.ranks(FURTHER, FURTHER)
+    return falls(m, ("tto", "nsmd"), [(a, b)]) + falls(m, ("tv", "kl"), [(b, a)])
+
+
+def slight_rise_at_512(m: Measured) -> list[Contrast]:
+    """Hold rank 512 to above each rank from 32 to 128, by at most a quarter."""
+    (full,) = m.ranks(UNCONSTRAINED, UNCONSTRAINED)
+    found = []
+    for rank, metric in product(m.ranks(MOST, FURTHER), MAIN):
+        a, b = score(m, metric, full), score(m, metric, rank)
+        found.append(less(f"{METRICS[metric].label}, {full} less {rank}", a, b, 0, SLIGHT * abs(b.mean())))
+    return found
+
+
+def loss_correlates(m: Measured) -> list[Contrast]:
+    """Correlate loss and each metric over ranks, within each seed."""
+    ranks = m.ranks(least=ENOUGH_TO_CORRELATE)
+    losses = pd.DataFrame({rank.rank: loss(m, rank) for rank in ranks})
+    found = []
+    for metric in MAIN:
+        scores = pd.DataFrame({rank.rank: score(m, metric, rank) for rank in ranks}).reindex(losses.index)
+        found.append(less(f"correlation of {METRICS[metric].label} and loss", losses.corrwith(scores, axis=1), STRONG))
+    return found
+
+
+def tbat_falls(m: Measured) -> list[Contrast]:
+    """Contrast the TBAT of each rank with that of the next."""
+    return falls(m, ("tbat",), m.steps())
+
+
+def tbat_is_zero_at_full_rank(m: Measured) -> list[Contrast]:
+    """Hold the TBAT of full rank to 0, exactly."""
+    return [Contrast(f"TBAT, {m.full()}", tuple(score(m, "tbat", m.full())), exact=True)]
+
+
+def lowest(m: Measured, metrics: Sequence[str], best: str) -> list[Contrast]:
+    """Contrast every other decoding with the one that should be best, at each rank."""
+    return [
+        decoded(m, metric, rank, other, best)
+        for metric, rank, other in product(metrics, m.ranks(), ALL)
+        if other != best
+    ]
+
+
+def decoded(m: Measured, metric: str, rank: Rank, a: str, b: str) -> Contrast:
+    """Contrast two decodings at one rank."""
+    one, other = (m.values("decodings_pooled", metric, rank=rank.rank, decoding=name) for name in (a, b))
+    return less(f"{METRICS[metric].label}, {a} less {b}, {rank}", one, other)
+
+
+def order_under_kl(m: Measured) -> list[Contrast]:
+    """Contrast each decoding with the next under KL, in the thesis's order."""
+    order = ("greedy", "top-k", "top-p", "temperature", "pure")
+    return [decoded(m, "kl", rank, a, b) for rank in m.ranks() for a, b in pairwise(order)]
+
+
+def all_reduce(m: Measured) -> list[Contrast]:
+    """Contrast pure sampling with every other decoding under TTO and NSMD."""
+    return [decoded(m, metric, r, "pure", other) for metric, r, other in product(("tto", "nsmd"), m.ranks(), OTHERS)]
+
+
+def none_lifts(m: Measured) -> list[Contrast]:
+    """Contrast each rank under every other decoding with pure sampling from each rank that is clearly better."""
+    found = []
+    for worse, better in permutations(m.family, 2):
+        gain = less("", loss(m, worse), loss(m, better))
+        if (decide([gain])[0] if len(gain.values) > 1 else gain.towards) != Outcome.FOR:
+            continue
+        for metric, other in product(("tto", "nsmd"), OTHERS):
+            a = m.values("decodings_pooled", metric, rank=worse.rank, decoding=other)
+            b = m.values("decodings_pooled", metric, rank=better.rank, decoding="pure")
+            found.append(less(f"{METRICS[metric].label}, {worse} {other} less {better} pure", a, b))
+    return found
+
+
+def only_nucleus_improves_tv(m: Measured) -> list[Contrast]:
+    """Contrast decodings with pure sampling under TV: top-p improves on it up to rank 8 only, greedy, top-k never."""
+    return [
+        *(decoded(m, "tv", rank, other, "pure") for rank in m.ranks() for other in ("greedy", "top-k")),
+        *(decoded(m, "tv", rank, "pure", "top-p") for rank in m.ranks(high=LOW)),
+        *(decoded(m, "tv", rank, "top-p", "pure") for rank in m.ranks(MODERATE)),
+    ]
+
+
+def truncated(m: Measured, metric: str, rank: int) -> pd.Series:
+    """Return a metric of the head truncated to a rank, by seed."""
+    return m.values("svd", metric, kind="svd", rank=rank, decoding="pure")
+
+
+def svd_ranks(m: Measured) -> list[int]:
+    """Return the ranks of truncated heads, ascending."""
+    return sorted(int(rank) for rank in m.table("svd")["rank"].dropna().unique())
+
+
+def truncation_is_monotone(m: Measured) -> list[Contrast]:
+    """Contrast each truncation of a head with the next less severe one, under each metric."""
+    return [
+        less(f"{METRICS[metric].label}, SVD rank {a} less {b}", truncated(m, metric, a), truncated(m, metric, b))
+        for metric, (a, b) in product(MAIN, pairwise(svd_ranks(m)))
+    ]
+
+
+def truncation_is_worse_than_learning(m: Measured) -> list[Contrast]:
+    """Contrast each truncated head with the bottleneck that was learned at its rank."""
+    learned = {rank.rank: rank for rank in m.family if not rank.full}
+    return [
+        less(
+            f"{METRICS[metric].label}, SVD rank {rank} less learned",
+            truncated(m, metric, rank),
+            score(m, metric, learned[rank]),
+        )
+        for metric, rank in product(MAIN, svd_ranks(m))
+        if rank in learned
+    ]
+
+
+def entropy(m: Measured, rank: Rank) -> pd.Series:
+    """Return the entropy of the truth less that of the model in bits, by seed."""
+    return m.values("entropy_difference", "entropy_difference", rank=rank.rank, decoding="pure")
+
+
+def all_are_smoother_than_the_truth(m: Measured) -> list[Contrast]:
+    """Hold the entropy of each rank to above that of the truth."""
+    return [less(f"entropy less that of the truth (bits), {rank}", -entropy(m, rank)) for rank in m.ranks()]
+
+
+def falls_in_entropy(m: Measured) -> list[Contrast]:
+    """Contrast the entropy difference of each rank up to 32 with that of the rank before."""
+    return [
+        less(f"entropy difference (bits), {b} less {a}", entropy(m, b), entropy(m, a)) for a, b in m.steps(high=MOST)
+    ]
+
+
+CLAIMS = [
+    Claim(
+        "truths-beat-the-family",
+        "3.4, Table 3.1",
+        "The truths have a lower validation loss and a higher accuracy than every model of the family.",
+        "Loss and accuracy of each rank beside each truth's; of a truth that was not trained here, the loss on the "
+        "evaluation windows.",
+        truths_beat_the_family,
+    ),
+    Claim(
+        "loss-and-accuracy-agree",
+        "3.4, Table 3.1",
+        "Validation loss and accuracy put the models in the same order.",
+        "Each two ranks: the accuracy of the one with the lower mean loss, less the other's.",
+        loss_and_accuracy_agree,
+    ),
+    Claim(
+        "little-gained-from-16",
+        "3.4, Figure 3.1",
+        "From rank 16 on, the validation losses differ little; below that, each step of rank lowers them by more.",
+        "Each step of rank up to 16: the loss gained, less the whole range of losses at ranks from 16 on.",
+        little_gained_from_moderate_rank,
+    ),
+    Claim(
+        "falls-up-to-32",
+        "4.2, Tables 4.1 and 4.2",
+        "Under TTO, NSMD, TV and KL, oversmoothing falls with each step of rank up to 32.",
+        "Each rank up to 32 less the next.",
+        falls_up_to_32,
+    ),
+    Claim(
+        "no-change-from-32-to-128",
+        "4.2, Tables 4.1 and 4.2",
+        "From rank 32 to 128 oversmoothing does not vary significantly under TTO, NSMD, TV and KL.",
+        "Rank 128 less rank 32, within a tenth of the value at rank 32 on either side (two one-sided tests).",
+        no_change_to_128,
+    ),
+    Claim(
+        "metrics-differ-on-32-and-128",
+        "4.2, Tables 4.1 and 4.2",
+        "TTO and NSMD are lower at rank 128 than at rank 32; TV and KL are lower at rank 32.",
+        "One rank less the other under each metric. The thesis calls the differences not significant.",
+        metrics_differ,
+    ),
+    Claim(
+        "slight-rise-at-512",
+        "4.2, Tables 4.1 and 4.2",
+        "At rank 512 oversmoothing is slightly higher than at ranks 32 and 128 under TTO, NSMD, TV and KL.",
+        "Rank 512 less each rank from 32 to 128, above 0 and below a quarter of the value there.",
+        slight_rise_at_512,
+    ),
+    Claim(
+        "loss-correlates",
+        "4.2",
+        "Validation loss and oversmoothing correlate strongly under TTO, NSMD, TV and KL.",
+        "Pearson's r between loss and mean score over the ranks of each seed, above 0.7.",
+        loss_correlates,
+    ),
+    Claim(
+        "tbat-falls",
+        "4.2, Table 4.1",
+        "TBAT falls strictly with rank.",
+        "Each rank less the next.",
+        tbat_falls,
+    ),
+    Claim(
+        "tbat-zero-at-full-rank",
+        "4.2, Table 4.1",
+        "At full rank TBAT is exactly 0.",
+        "Mean TBAT at full rank, equal to 0. By construction: for a full-rank head W^T q = W^T p has one solution, so "
+        "this tests the computation.",
+        tbat_is_zero_at_full_rank,
+        by_construction=True,
+    ),
+    Claim(
+        "greedy-lowest-under-tto-nsmd",
+        "6.1, Table 6.1",
+        "Under TTO and NSMD greedy decoding is best in every model.",
+        "Each other decoding less greedy, at each rank.",
+        lambda m: lowest(m, ("tto", "nsmd"), "greedy"),
+    ),
+    Claim(
+        "temperature-lowest-under-tv",
+        "6.1, Table 6.1",
+        "Under TV temperature is best in every model.",
+        "Each other decoding less temperature, at each rank.",
+        lambda m: lowest(m, ("tv",), "temperature"),
+    ),
+    Claim(
+        "order-under-kl",
+        "6.1, Table 6.1",
+        "Under KL pure sampling is best in every model, then temperature, nucleus, top-k and greedy.",
+        "Each decoding less the one that should be next better, at each rank.",
+        order_under_kl,
+    ),
+    Claim(
+        "all-decodings-reduce",
+        "6.1, Table 6.1",
+        "Under TTO and NSMD every decoding oversmooths less than pure sampling.",
+        "Pure less each other decoding, at each rank.",
+        all_reduce,
+    ),
+    Claim(
+        "no-decoding-lifts",
+        "6.1, Table 6.1",
+        "Under TTO and NSMD no decoding lifts a model above pure sampling from one with a better validation loss.",
+        "Each rank under each other decoding less pure sampling from each rank with a lower loss.",
+        none_lifts,
+    ),
+    Claim(
+        "only-nucleus-improves-tv",
+        "6.1, Table 6.1",
+        "Apart from temperature, only nucleus sampling improves TV over pure sampling, and only at the lowest ranks.",
+        "Greedy and top-k less pure at each rank; pure less nucleus up to rank 8, nucleus less pure from rank 16 on.",
+        only_nucleus_improves_tv,
+    ),
+    Claim(
+        "svd-monotone",
+        "7.1, Tables 7.1 and 7.2",
+        "Oversmoothing rises with each step by which the head's SVD is truncated.",
+        "Each rank of the SVD less the next, within each training.",
+        truncation_is_monotone,
+    ),
+    Claim(
+        "svd-worse-than-learned",
+        "7.1, Tables 4.1, 4.2, 7.1, 7.2",
+        "A head truncated by SVD oversmooths more than a bottleneck learned at the same rank.",
+        "The truncated head less the trained model, at each rank that both have.",
+        truncation_is_worse_than_learning,
+    ),
+    Claim(
+        "all-smoother-than-the-truth",
+        "F, Table F.1",
+        "Every model has more entropy than the truth.",
+        "Entropy of each rank less that of the truth, above 0.",
+        all_are_smoother_than_the_truth,
+    ),
+    Claim(
+        "falls-in-entropy-too",
+        "F, Table F.1",
+        "By the entropy difference too, oversmoothing falls with each step of rank up to 32.",
+        "Entropy of the truth less that of the model at each rank up to 32, less the same at the rank before.",
+        falls_in_entropy,
+    ),
+]

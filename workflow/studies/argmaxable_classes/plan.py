@@ -1,0 +1,5 @@
+"""The tables that its claims read."""
+
+from plan.studies import Study
+
+STUDY = Study(tested={"argmaxability": ("b",), "bytes": ()})
