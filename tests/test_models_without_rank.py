@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oversmoothing.claims.rank_order import finding
+from oversmoothing.claims.headline import finding
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.page import Name, Page, Section, Value, entitled
 from oversmoothing.tables.record import record
@@ -56,12 +56,12 @@ def test_ranks_are_the_axis_where_all_are_known():
     ("ranks", "told"),
     [
         ({"small": None, "large": None, "third": None}, "TTO is 0.300 in large, 0.200 in third, 0.100 in small"),
-        ({"a": 2, "b": 8, "c": 4}, "TTO is 0.100 at rank 2, 0.300 at rank 8"),
+        ({"a": 2, "b": 8, "c": 4}, "TTO is 0.100 at rank 2, 0.300 at rank 8 (one training of each rank)"),
         ({"a": 2, "b": None, "c": None}, "TTO is 0.100 at rank 2"),
     ],
 )
 def test_without_an_order_the_finding_names_models_or_ranks_and_no_more(ranks, told):
-    assert finding(table(ranks), None) == told
+    assert finding(table(ranks)) == told
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.claims import CLAIMS
+from oversmoothing.claims.thesis import CLAIMS
 from plan import studies
 
 

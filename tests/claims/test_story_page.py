@@ -1,6 +1,7 @@
 """The story page: what it shows, and that in a real browser it needs no network and answers to the user."""
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from oversmoothing.claims.claims import CLAIMS
+from oversmoothing.claims.thesis import CLAIMS
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter
 from oversmoothing.claims.story.charts import PUBLISHED, by_rank
 from oversmoothing.claims.story.page import SIGNS, in_order, write_story
@@ -42,14 +43,16 @@ def scores(**changes):
 
 
 def claims():
-    verdicts = ("holds", "does not hold", "cannot tell")
+    verdicts = ("holds", "contradicted", "open")
     rows = [
         {"id": f"claim-{i}", "chapter": "4", "place": "4.2", "statement": f"Statement {i} <b>.", "test": "A test."}
         | {"by_construction": False, "verdict": verdict, "effect": 0.1, "low": 0.05, "high": 0.2, "weakest": "rank 4"}
-        | {"run_to_run": 0.3, "comparisons": 4, "held": 3, "against": 0, "note": None, "published_verdict": "holds"}
+        | {"contrasts": 4, "decided_for": 3, "decided_against": 0, "towards": 3, "seeds": 5, "note": None}
+        | {"above": 0.0, "below": math.inf, "published_verdict": "holds", "published_contrasts": 4}
+        | {"published_towards": 4}
         for i, verdict in enumerate(verdicts)
     ]
-    rows.append({**rows[-1], "id": "claim-3", "comparisons": 0, "held": 0, "against": 0, "note": "no rank 12"})
+    rows.append({**rows[-1], "id": "claim-3", "verdict": "not tested here", "contrasts": 0, "effect": None, "note": "no rank 12"})
     return pd.DataFrame(rows)
 
 
@@ -57,7 +60,6 @@ def claims():
 def results(tmp_path):
     """Tables and figures of a small study, and a table that no chapter knows."""
     tables = {"oversmoothing": scores(), "decodings": scores(), "claims": claims(), "mine": scores()}
-    tables |= {"rank_order": pd.DataFrame([{"lower_rank": 4, "higher_rank": 16, "verdict": "holds"}])}
     for folder in ("tables", "figures"):
         (tmp_path / folder).mkdir()
     for name, table in tables.items():
@@ -100,10 +102,10 @@ class Tags(HTMLParser):
 def test_it_states_the_finding_the_verdicts_and_every_table(results, tmp_path):
     text = story(tmp_path, results)
     for said in (
-        "<p class='answer'>The lower the rank, the more probability leaks: TTO is 0.400 at rank 4",
+        "<p class='answer'>TTO is 0.400 at rank 4, 0.100 at rank 16",
         "<b>1</b> ✓ holds",
-        "<b>1</b> ✗ does not hold",
-        "<b>1</b> ? cannot tell",
+        "<b>1</b> ✗ contradicted",
+        "<b>1</b> ? open",
         "<b>1</b> ○ not tested here",
         "Statement 1 &lt;b&gt;.",
         "rank 4: 0.1 [0.05, 0.2]",

@@ -80,9 +80,9 @@ def follow(folder, built):
     sources.write_text(re.sub(r"(SOURCES: .*\{\n)", lambda found: found[1] + line, sources.read_text()))
 
     test, claim = blocks("A claim")
-    add("A claim", "scripts/oversmoothing/claims/models.py", f"\n\n{test}")
-    first = '    Claim(\n        "truths-beat-the-family"'
-    add("A claim", "scripts/oversmoothing/claims/claims.py", claim, before=first)
+    module, first = "scripts/oversmoothing/claims/thesis.py", '    Claim(\n        "truths-beat-the-family"'
+    add("A claim", module, claim, before=first)
+    add("A claim", module, f"{test}\n\n", before="CLAIMS = [")
 
     (arm,) = blocks("An arm")
     add("An arm", "workflow/plan/arms.py", arm, before="    WIDTH,\n    TRUNCATED,\n")

@@ -1,0 +1,83 @@
+"""The headline: it states an order of ranks only as far as several seeds decide it."""
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+
+from oversmoothing.claims.headline import finding, groups_of_ranks, order_of_ranks
+from oversmoothing.tables.record import record
+from oversmoothing_figure import draw
+
+UNCLEAR = "How much probability leaks does not clearly follow rank"
+SEEDS = {  # three seeds of the quick default
+    4: (0.351, 0.345, 0.341),
+    8: (0.204, 0.196, 0.194),
+    16: (0.131, 0.135, 0.128),
+    32: (0.118, 0.119, 0.111),
+    288: (0.106, 0.110, 0.099),
+}
+
+
+def table(by_rank, metrics=("tto",)):
+    """Main table with the values of each rank by seed."""
+    return record(
+        {"truth": "truth", "measure": metric, "model": f"bn{rank}-s{seed}", "rank": rank, "seed": seed, "value": value}
+        | {"low": value, "high": value}
+        for metric in metrics
+        for rank, values in by_rank.items()
+        for seed, value in enumerate(values)
+    )
+
+
+def around(*means, spread=0.001):
+    return {
+        rank: tuple(mean + spread * np.array([-1, 1, 0.1]))
+        for rank, mean in zip((4, 8, 16, 32, 288), means, strict=False)
+    }
+
+
+@pytest.mark.parametrize(
+    ("by_rank", "says"),
+    [
+        (around(0.5, 0.4, 0.3), "The lower the rank, the more probability leaks"),
+        (around(0.1, 0.2, 0.3), "The higher the rank, the more probability leaks"),
+        (around(0.1, 0.1, 0.1), UNCLEAR),
+        (around(0.2, 0.1, 0.2), UNCLEAR),
+        ({4: (0.3, 0.1), 8: (0.1, 0.15)}, UNCLEAR),
+        (SEEDS, "The lower the rank, the more probability leaks"),
+    ],
+)
+def test_the_headline_states_what_the_seeds_decide_and_no_more(by_rank, says):
+    assert order_of_ranks(table(by_rank)) == says
+    assert finding(table(by_rank)).startswith(f"{says}: TTO is ")
+
+
+def test_groups_are_cut_where_each_rank_before_leaks_more_than_each_after():
+    more = {(4, 16), (4, 32), (8, 16), (8, 32), (16, 32)}
+    assert groups_of_ranks([4, 8, 16, 32], more) == ([[4, 8], [16], [32]], True)
+    assert groups_of_ranks([4, 8, 16, 32], more - {(8, 16)}) == ([[4, 8, 16], [32]], True)
+    assert groups_of_ranks([4, 8], {(8, 4)}) == ([[8], [4]], False)
+
+
+def test_one_seed_states_no_order():
+    told = "TTO is 0.400 at rank 4, 0.100 at rank 8 (one training of each rank)"
+    assert finding(table({4: (0.4,), 8: (0.1,)})) == told
+
+
+@pytest.mark.parametrize("ranks", [(16, 32, 288), (4, 8, 16, 32, 288)])
+def test_where_all_ranks_leak_alike_an_order_is_stated_in_few_runs(ranks):
+    draws, runs = np.random.default_rng(len(ranks)), 200
+    stated = sum(order_of_ranks(table({r: draws.normal(0.1, 0.01, 5) for r in ranks})) != UNCLEAR for _ in range(runs))
+    assert stated / runs < 0.05
+
+
+def test_the_title_of_the_figure_stays_on_it_and_above_its_panels():
+    made = table(SEEDS, ("tto", "nsmd", "tv", "kl", "tbat"))
+    figure = draw(made)
+    FigureCanvasAgg(figure).draw()
+    (title,) = figure.findobj(lambda item: isinstance(item, Text) and item.get_text() == figure.get_suptitle())
+    assert " ".join(title.get_text().split()) == finding(made)
+    box, paper = title.get_window_extent(), figure.bbox
+    assert paper.x0 < box.x0 < 0.6 * paper.x1 < box.x1 < paper.x1
+    assert max(axes.title.get_window_extent().y1 for axes in figure.axes) < box.y0 < box.y1 < paper.y1

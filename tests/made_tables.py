@@ -1,0 +1,73 @@
+"""Tables for claims: the thesis's printed means as if three seeds had measured them, and rows that a test makes."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.claims.measured import Measured, Rank, of_thesis
+from oversmoothing.jobs import import_by_name
+from plan import studies
+
+ROOT = Path(__file__).resolve().parents[1]
+SEEDS = (1, 2, 3)
+CLAIMED = {  # as workflow/rules/claims.smk has it
+    "losses": ("3_1",),
+    "oversmoothing": ("6_1",),
+    "decodings_pooled": ("6_1",),
+    "svd": ("7_1", "7_2"),
+    "tbat": ("e_7", "e_8"),
+    "entropy_difference": ("f_1",),
+} | studies.tested({"studies": studies.there()})
+PRINTED = of_thesis(
+    {name: [ROOT / f"resources/published/table_{number}.csv" for number in of] for name, of in CLAIMED.items()}
+)
+
+
+def claims_of(*names):
+    """Claims by id: of the core (""), and of studies by name."""
+    modules = [
+        import_by_name("oversmoothing.claims.thesis" if not name else f"studies.{name}.claims") for name in names
+    ]
+    return {claim.id: claim for module in modules for claim in module.CLAIMS}
+
+
+def as_run(*changes, seeds=SEEDS, spread=1e-6):
+    """Return the printed means as a run of several seeds, after changes: ``(table, {column: value}, new)``.
+
+    `new` is a number, or a function of the old ones. Seeds scatter by a share of each number.
+    """
+    draw, tables = np.random.default_rng(0), {}
+    for name in CLAIMED:
+        if CLAIMED[name]:
+            table = PRINTED.table(name).copy()
+            for of, where, new in changes:
+                if of == name:
+                    rows = np.logical_and.reduce(
+                        [(table[column] == value).fillna(False) for column, value in where.items()]
+                    )
+                    assert rows.any(), where
+                    table.loc[rows, "value"] = new(table.value[rows]) if callable(new) else float(new)
+            parts = [table.assign(seed=seed) for seed in seeds]
+            for part in parts:
+                part["value"] = part.value * (1 + spread * draw.standard_normal(len(part)))
+            tables[name] = pd.concat(parts, ignore_index=True)
+    return Measured(tables, PRINTED.family)
+
+
+def measured(ranks=(), **tables):
+    """Return tables of given rows: dictionaries of columns, with ``value`` a number for each seed or a single one."""
+    made = {}
+    for name, rows in tables.items():
+        each = [
+            {"kind": "family", **row, "value": value, "seed": seed}
+            for row in rows
+            for seed, value in enumerate(row["value"] if isinstance(row["value"], tuple) else (row["value"],))
+        ]
+        made[name] = pd.DataFrame(each)
+    return Measured(made, [Rank(rank, rank) for rank in ranks])
+
+
+def around(mean, spread=0.01):
+    """Return three values with this mean."""
+    return (mean - spread, mean + spread, mean)
