@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.stats
 from hypothesis import given
@@ -92,4 +91,3 @@ def test_a_verdict_that_rests_on_few_positions_says_so():
 
     assert of(49) == ["rests on 49 positions"]
     assert of(50) == of(None) == []
-    assert list(what_decides(pd.Series({"positions": 12.0}))) == ["rests on 12 positions"]

@@ -46,6 +46,7 @@ def claims():
     rows = [
         {"id": f"claim-{i}", "chapter": "4", "place": "4.2", "statement": f"Statement {i} <b>.", "test": "A test."}
         | {"by_construction": False, "verdict": verdict, "effect": 0.1, "low": 0.05, "high": 0.2, "weakest": "rank 4"}
+        | dict.fromkeys(("positions", "tells", "seeds"))
         | {"run_to_run": 0.3, "comparisons": 4, "held": 3, "against": 0, "note": None, "published_verdict": "holds"}
         for i, verdict in enumerate(verdicts)
     ]

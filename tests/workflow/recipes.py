@@ -84,8 +84,9 @@ def follow(folder, built):
     first = '    Claim(\n        "truths-beat-the-family"'
     add("A claim", "scripts/oversmoothing/claims/claims.py", claim, before=first)
 
-    (arm,) = blocks("An arm")
+    arm, kind = blocks("An arm")
     add("An arm", "workflow/plan/arms.py", arm, before="    WIDTH,\n    TRUNCATED,\n")
+    add("An arm", "scripts/oversmoothing/tables/kinds.py", kind, before='    "svd": Kind(')
 
     function, entry = blocks("An output layer")
     add("An output layer", "scripts/oversmoothing/models/output_layers.py", function)

@@ -74,7 +74,6 @@ MANIFEST_OF = f"{config['assets'].rstrip('/')}/{{asset}}.json"
 
 MODELS = plan.models.by_name(config)
 OF_STUDIES = plan.studies.models(config)
-KINDS = plan.arms.described(plan.studies.arms(config))
 TRIALS = plan.models.trials(config)
 TRIED = plan.models.tried(TRIALS)
 TRAININGS = MODELS | TRIALS

@@ -135,16 +135,13 @@ def verdict_cell(row: Mapping[str, Any], whose: str) -> str:
 
 
 def what_decides(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a verdict rests on if that is little, and what would decide it if it is open.
-
-    Tables of earlier versions do not say it.
-    """
-    positions, tells, seeds = (row.get(name) for name in ("positions", "tells", "seeds"))
-    if positions is not None and pd.notna(positions) and positions < FEW:
+    """Yield what a verdict rests on if that is little, and what would decide it if it is open."""
+    positions, tells, seeds = row["positions"], row["tells"], row["seeds"]
+    if pd.notna(positions) and positions < FEW:
         yield f"rests on {positions:.0f} positions"
-    if tells is not None and pd.notna(tells):
+    if pd.notna(tells):
         yield f"differences from {number(tells)} on could be told"
-    if seeds is not None and pd.notna(seeds):
+    if pd.notna(seeds):
         enough = f"{seeds:.0f} seeds" if seeds <= MOST_SEEDS else f"not even {MOST_SEEDS:,} seeds"
         yield f"{enough} would decide it at this size"
 

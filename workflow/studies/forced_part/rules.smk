@@ -49,7 +49,6 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
                 **config["statistics"],
                 title="What the head forces of the distance from a truth, and what it does not.",
                 models=FORCED_FAMILY,
-                kinds=KINDS,
             ),
         script:
             "table.py"
@@ -69,7 +68,6 @@ if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
                 **config["statistics"],
                 title="What the heads of other ways to impose a rank force of the distance from a truth.",
                 models=FORCED_OTHERS,
-                kinds=KINDS,
             ),
         script:
             "table.py"
