@@ -24,7 +24,7 @@ from oversmoothing.scores.metrics import softmax, tto
 from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from studies.along_training import figure, measure, show
-from studies.along_training.outliers import Dimensions
+from studies.along_training.sums import Dimensions
 from studies.along_training.table import along_training_table, common_loss, steps
 
 STEPS = (0, 1, 2, 4)
