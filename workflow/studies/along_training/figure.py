@@ -29,22 +29,17 @@ OF_BLOCKS = {
     "anisotropy": "anisotropy (mean cosine;\n1: all states point one way)",
     "outlier_dimensions": "outlier dimensions\n(far larger than the others)",
 }
-HEAD_INPUT = ("What enters the head: anisotropy", "mean cosine (1: all alike)")
-ENTROPY = ("Head: singular entropy", "nats (0: all used equally)")
 OWN = {
-    "loss": ("Loss ↓", "{unit}"),
-    "singular_entropy": ENTROPY,
+    "loss": ("Loss ↓", ""),  # in the unit of the table
+    "singular_entropy": ("Head: singular entropy", "nats (0: all used equally)"),
     "effective_rank": ("Head: effective rank", "dimensions that it uses"),
-    "head_input_anisotropy": HEAD_INPUT,
-    "anisotropy": ("Last block: anisotropy", HEAD_INPUT[1]),
+    "head_input_anisotropy": ("What enters the head: anisotropy", "mean cosine (1: all alike)"),
+    "anisotropy": ("Last block: anisotropy", "mean cosine (1: all alike)"),
     "largest_dimension": ("Last block: largest dimension", "share of the squared length"),
 }
-OTHERS = {
-    "loss_per_byte": ("Loss ↓", "nats per byte"),
-    "singular_entropy": ENTROPY,
-    "anisotropy": ("Last inner layer: anisotropy", HEAD_INPUT[1]),
-    "head_input_anisotropy": HEAD_INPUT,
-}
+OTHERS = {"loss_per_byte": OWN["loss"], "singular_entropy": OWN["singular_entropy"]}
+OTHERS |= {"anisotropy": ("Last inner layer: anisotropy", "mean cosine (1: all alike)")}
+OTHERS |= {"head_input_anisotropy": OWN["head_input_anisotropy"]}
 COLUMNS = 5
 STEPS = 6  # lines in a panel of singular values, from the first step to the last
 
@@ -76,9 +71,10 @@ def _courses(table: pd.DataFrame, panels: Mapping[str, tuple[str, str]], questio
                 along, alone = own.dropna(subset="step"), own[own.step.isna()]
                 look = {**looks[label({"kind": "family", **model})], "markersize": 5, "linewidth": 1.5}
                 axes.plot(along.step.astype(float), along.value, **look)
-                axes.plot([beyond] * len(alone), alone.value, **look | {"linestyle": "none"})
+                if len(alone):
+                    axes.plot([beyond] * len(alone), alone.value, **look | {"linestyle": "none"})
             axes.set_title(title)
-            axes.set_ylabel(unit.format(unit=_unit(table)))
+            axes.set_ylabel(unit or _unit(table, measure))
             axes.grid(axis="y")
             step_axis(axes, last, beyond=beyond)
             if measure == "effective_rank":
@@ -187,5 +183,5 @@ def _models(table: pd.DataFrame) -> list[dict[Any, Any]]:
     return table[["model", "rank"]].drop_duplicates().astype(object).replace({pd.NA: None}).to_dict("records")
 
 
-def _unit(table: pd.DataFrame) -> str:
-    return str(table.unit[table.measure == "loss"].iloc[0])
+def _unit(table: pd.DataFrame, measure: str = "loss") -> str:
+    return str(table.unit[table.measure == measure].iloc[0])
