@@ -23,24 +23,16 @@ class Trainings:
 
     table: pd.DataFrame
 
-    def members(self) -> list[Member]:
-        """Return the models of each rank, by ascending rank."""
-        known = self.table.drop_duplicates("model")
-        ranks = sorted(known["rank"].dropna().unique())
-        models = [tuple(known.model[known["rank"] == rank]) for rank in ranks]
-        return [Member(f"rank {int(rank)}", alike, alike, int(rank)) for rank, alike in zip(ranks, models, strict=True)]
-
-    def several(self) -> list[Member]:
-        """Return the members, or raise `Missing` if there is one rank only."""
-        members = self.members()
-        if len(members) < SEVERAL:
+    def members(self, least: int = SEVERAL) -> list[Member]:
+        """Return the models of each rank, by ascending rank; `Missing` is raised if there are fewer ranks."""
+        known = self.table.drop_duplicates("model").dropna(subset="rank")
+        members = []
+        for rank, alike in known.groupby("rank"):
+            models = tuple(alike.model)
+            members.append(Member(f"rank {int(rank)}", models, models, int(rank)))
+        if len(members) < least:
             raise Missing("it takes two ranks")
         return members
-
-    @property
-    def blocks(self) -> int:
-        """Number of blocks of the models."""
-        return last_layer(self.table)
 
     def by_step(self, model: str) -> pd.DataFrame:
         """Return a model's measures by step."""
@@ -48,22 +40,24 @@ class Trainings:
 
     def at_the_start(self, measure: str, member: Member) -> Value:
         """Return a measure of the untrained model."""
-        values = [self.by_step(model)[measure] for model in member.models]
-        if any(value.index[0] != 0 for value in values):
+        if any(self.by_step(model).index[0] != 0 for model in member.models):
             raise Missing(f"no snapshot of the untrained {member} was kept (`training.snapshots`)")
-        return Value(tuple(float(value.iloc[0]) for value in values), member.trainings, "dynamics")
+        return self._at(0, measure, member)
 
     def at_the_end(self, measure: str, member: Member) -> Value:
         """Return a measure at the last kept step."""
-        means = tuple(float(self.by_step(model)[measure].iloc[-1]) for model in member.models)
+        return self._at(-1, measure, member)
+
+    def _at(self, place: int, measure: str, member: Member) -> Value:
+        means = tuple(float(self.by_step(model)[measure].iloc[place]) for model in member.models)
         return Value(means, member.trainings, "dynamics")
 
 
 def layers_are_anisotropic(analyses: Analyses) -> list[Comparison]:
     """Test the share of blocks, over all models, that are more anisotropic after training than before."""
     trainings = Trainings(analyses.table("along_training"))
-    layers = [f"anisotropy {layer}" for layer in range(1, trainings.blocks + 1)]
-    blocks = [(layer, member) for member in trainings.members() for layer in layers]
+    layers = [f"anisotropy {layer}" for layer in range(1, last_layer(trainings.table) + 1)]
+    blocks = [(layer, member) for member in trainings.members(1) for layer in layers]
     start, end = (
         np.concatenate([value(*block).means for block in blocks])
         for value in (trainings.at_the_start, trainings.at_the_end)
@@ -77,7 +71,7 @@ def layers_are_anisotropic(analyses: Analyses) -> list[Comparison]:
 def few_dimensions_end_anisotropic(analyses: Analyses) -> list[Comparison]:
     """Compare the change in anisotropy of the head's input during training at the lowest and the highest rank."""
     trainings = Trainings(analyses.table("along_training"))
-    lowest, *_, highest = trainings.several()
+    lowest, *_, highest = trainings.members()
     measure = "head_input_anisotropy"
     low, high = (
         minus(trainings.at_the_end(measure, member), trainings.at_the_start(measure, member))
@@ -96,7 +90,7 @@ def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
     """
     trainings = Trainings(analyses.table("along_training"))
     comparisons = []
-    for member in trainings.several()[:-1]:
+    for member in trainings.members()[:-1]:
         entropies = [trainings.by_step(model)["singular_entropy"] for model in member.models]
         tops, late = [float(one.max()) for one in entropies], [one.idxmax() > one.index[-1] / 2 for one in entropies]
         falls = tuple(float(one.max() - one.loc[one.idxmax() :].min()) for one in entropies)
@@ -111,19 +105,18 @@ def singular_entropy_falls(analyses: Analyses) -> list[Comparison]:
 
 def anisotropy_rises_where_it_saturates(analyses: Analyses) -> list[Comparison]:
     """Test whether the last block of a model that saturates ends more anisotropic than it was at the lowest loss."""
-    trainings = Trainings(analyses.table("along_training"))
-    return _after_the_best(analyses, trainings, f"anisotropy {trainings.blocks}", "anisotropy of the last block")
+    last = last_layer(analyses.table("along_training"))
+    return _after_the_best(analyses, f"anisotropy {last}", "anisotropy of the last block")
 
 
 def singular_entropy_jumps_where_it_saturates(analyses: Analyses) -> list[Comparison]:
     """Test whether the singular entropy of a model that saturates ends above its value at the lowest loss."""
-    trainings = Trainings(analyses.table("along_training"))
-    return _after_the_best(analyses, trainings, "singular_entropy", "singular entropy (nats)")
+    return _after_the_best(analyses, "singular_entropy", "singular entropy (nats)")
 
 
-def _after_the_best(analyses: Analyses, trainings: Trainings, measure: str, name: str) -> list[Comparison]:
-    comparisons = []
-    for member in trainings.several()[:-1]:
+def _after_the_best(analyses: Analyses, measure: str, name: str) -> list[Comparison]:
+    trainings, comparisons = Trainings(analyses.table("along_training")), []
+    for member in trainings.members()[:-1]:
         by_model = {model: trainings.by_step(model) for model in member.models}
         rising = {m: by for m, by in by_model.items() if by["loss"].iloc[-1] > (1 + SATURATED) * by["loss"].min()}
         if rising:

@@ -25,7 +25,7 @@ def gradient_table(
     measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
 ) -> pd.DataFrame:
     """Return shares of the gradient and losses at all snapshots: rows of the table along training, but of all arms."""
-    table = along_training_table(measured, models, unit)
+    table = along_training_table([measured[model["model"]] for model in models], models, unit)
     return table[table.measure.isin([*SHARES, "loss"])].reset_index(drop=True)
 
 
