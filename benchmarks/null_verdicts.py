@@ -31,6 +31,7 @@ from oversmoothing.claims.comparison import Chance, Value, compare
 from oversmoothing.claims.members import Member
 from oversmoothing.claims.rank_order import groups_of_ranks, rank_order
 from oversmoothing.claims.verdict import FAILS, HOLDS, judge, judge_claim
+
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.tables.record import read_record
 from studies.across_seeds.claims import all_oversmooth
@@ -166,7 +167,7 @@ class Paired:
         table = table.reset_index(drop=True).assign(truth="", base=self.base[measure])
         table["seed"] = np.tile(range(values.shape[1]), len(keys))
         table["difference"] = (2**values if measure == SLOWDOWN else values).ravel()
-        return judge_claim(TESTS[claim], Arms(table, self.gradient, {key[1]: key[1] for key in keys})).verdict
+        return judge_claim(TESTS[claim], Arms(table, self.gradient)).verdict
 
 
 class Starts(Paired):
@@ -248,7 +249,7 @@ class Dispute(Paired):
         values = share + mixed(self.shares[:, None] - self.shares.mean(), draw)[:, 0]
         facts = {"kind": "family", "rank": FULL, "measure": "gradient_share", "step": 1}
         table = pd.DataFrame({"model": [f"{i}" for i in range(len(values))], "value": values}).assign(**facts)
-        return judge_claim(TESTS["gradient-is-compressed"], Arms(pd.DataFrame(), table, {})).verdict
+        return judge_claim(TESTS["gradient-is-compressed"], Arms(pd.DataFrame(), table)).verdict
 
     def correlated(self, r: float, draw: np.random.Generator) -> str:
         """Return the verdict on shares and losses of as many arms as are kept, with this correlation."""
@@ -263,7 +264,7 @@ class Dispute(Paired):
         facts = {"kind": "plain", "seed": 1, "step": 1, "rank": range(len(shares)), "model": range(len(shares))}
         measures = {"gradient_share": shares, "loss": losses}
         table = pd.concat(pd.DataFrame({**facts, "measure": name, "value": v}) for name, v in measures.items())
-        return judge_claim(TESTS["share-does-not-predict"], Arms(pd.DataFrame(), table, {})).verdict
+        return judge_claim(TESTS["share-does-not-predict"], Arms(pd.DataFrame(), table)).verdict
 
     def within_one_training(self) -> Iterator[tuple[str, str, Make]]:
         """Yield verdicts on two heads of one training that are equal over trainings."""

@@ -6,13 +6,11 @@ from pathlib import Path
 import yaml
 from snakemake.utils import update_config
 
-from plan import arms, studies
+from plan import studies
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 studies.fill_in(DEFAULT)
-KINDS = arms.described(studies.arms(DEFAULT))
-TITLES = {kind["kind"]: kind["title"] for kind in KINDS}
 
 
 def default(**changes):

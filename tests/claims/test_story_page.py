@@ -12,10 +12,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from oversmoothing.claims.thesis import CLAIMS
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter
 from oversmoothing.claims.story.charts import PUBLISHED, by_rank
 from oversmoothing.claims.story.page import SIGNS, in_order, write_story
+from oversmoothing.claims.thesis import CLAIMS
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.store.sums import write_text
@@ -52,7 +52,16 @@ def claims():
         | {"published_towards": 4}
         for i, verdict in enumerate(verdicts)
     ]
-    rows.append({**rows[-1], "id": "claim-3", "verdict": "not tested here", "contrasts": 0, "effect": None, "note": "no rank 12"})
+    rows.append(
+        {
+            **rows[-1],
+            "id": "claim-3",
+            "verdict": "not tested here",
+            "contrasts": 0,
+            "effect": None,
+            "note": "no rank 12",
+        }
+    )
     return pd.DataFrame(rows)
 
 

@@ -124,14 +124,20 @@ def test_the_command_prints_and_writes(folders, capsys, tmp_path):
         (lambda a, b: (a, b / "none"), "none: no such folder"),
         (lambda a, b: (a, b / "corpus"), "corpus: no tables in it"),
         (lambda a, b: (a, b, "--table", "tbat"), "a/tables: no tbat.csv (it has: oversmoothing, samples)"),
-        (lambda a, b: (a, b, "--table", "samples"), "samples: not a table of numbers by model"),
+        (lambda a, b: (a, b, "--table", "samples"), "a/tables/samples.csv: no table of numbers, or one"),
     ],
 )
 def test_mistakes_are_named(folders, refused, change, message):
     assert message in refused("compare", *change(*folders))
 
 
+def test_a_table_of_an_earlier_version_is_named(folders):
+    table(*A).drop(columns="table").to_csv(folders[1] / "tables/oversmoothing.csv", index=False)
+    with pytest.raises(UserError, match=r"b/tables/oversmoothing\.csv: no table of numbers, .*: make it again"):
+        compare(*folders)
+
+
 def test_nothing_in_common(folders):
     (folders[1] / "tables/oversmoothing.csv").rename(folders[1] / "tables/other.csv")
-    with pytest.raises(UserError, match="no table in common"):
+    with pytest.raises(UserError, match="no table of numbers in common"):
         compare(*folders)

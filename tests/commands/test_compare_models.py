@@ -99,7 +99,7 @@ def pair(tmp_path, monkeypatch):
         monkeypatch.setattr(
             two_models,
             "relay",
-            lambda command: told.append(command[command.index("--quiet") + 1 :]) or len(told) > succeed,
+            lambda command: told.append(command[command.index("--configfile") + 2 :]) or len(told) > succeed,
         )
         return main([command, *models, *sizes]), told
 
@@ -130,9 +130,9 @@ def test_the_table_is_printed_before_what_may_fail(pair, tmp_path, monkeypatch, 
     assert "the table" not in capsys.readouterr().out
     code, (windows, tables, others) = pair("compare-models", 2)
     assert code == 0  # although no picture could be drawn
-    assert windows == ["host", "rules", "progress", "--", "assets", f"{tmp_path}/results/windows.parquet"]
-    assert tables[3:] == [f"{tmp_path}/results/tables/{table}.csv" for table in compare_models.PRINTED]
-    assert others == ["host", "progress"]
+    assert windows == ["--", "assets", f"{tmp_path}/results/windows.parquet"]
+    assert tables[1:] == [f"{tmp_path}/results/tables/{table}.csv" for table in compare_models.PRINTED]
+    assert others == []
     out = capsys.readouterr().out
     assert "the table \\x1b[2J" in out
     assert "some could not be made, and the log says why; what is printed above is complete" in " ".join(out.split())
@@ -419,3 +419,11 @@ def test_the_report_over_bytes_says_what_is_left_out(tmp_path):
         "TBAT, what the head forces, acceptance and unargmaxable tokens are left out: a distribution of bytes" in note
     )
     assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(3, "a moment"), (12, "about 10 s"), (89, "about 90 s"), (91, "about 2 min"), (9000, "about 2.5 h")],
+)
+def test_a_duration_in_words(seconds, words):
+    assert over_bytes.in_words(seconds) == words

@@ -95,15 +95,11 @@ def test_remembering_changes_no_logits(model):
     check_remembering(model, tokens)
 
 
-def test_greedy_samples_are_the_argmax_and_beam_of_one_is_greedy(model):
+def test_greedy_samples_are_the_argmax(model):
     prompts = [b"Once upon a", b"There was a"]
-    texts = {}
-    for decoding in ({"name": "greedy"}, {"name": "beam", "width": 1}):
-        (rows,) = generate(model, [0, 1], prompts, 20, decoding, 1, 4)
-        texts[decoding["name"]] = rows["continuation"].to_pylist()
-    assert texts["greedy"] == texts["beam"]
+    (rows,) = generate(model, [0, 1], prompts, 20, {"name": "greedy"}, 1, 4)
     with torch.inference_mode():
-        for prompt, text in zip(prompts, texts["greedy"], strict=True):
+        for prompt, text in zip(prompts, rows["continuation"].to_pylist(), strict=True):
             logits = model.logits(model.hidden(torch.tensor([list(prompt + text)]))[1])[0, len(prompt) - 1 : -1]
             best = logits.topk(2).values
             clear = best[:, 0] - best[:, 1] > 1e-3

@@ -12,6 +12,7 @@ from checks.config import check, check_device
 from checks.paths import check_paths
 from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.tables import kinds
 from oversmoothing.training.objectives import OBJECTIVES
 from plan import arms
 from plan.settings import ConfigError
@@ -624,8 +625,11 @@ def test_every_objective_has_an_arm_of_its_own():
         found = [arms.asked(entry), arms.asked({"rank": 4, **entry})]
         assert [arm.kind for arm in found] == [name, name]
         check(default(family=[{"rank": 4}, {"rank": 4, **entry}, entry]))
-    looks = [tuple(map(str, kind["look"])) for kind in arms.described(arms.ARMS)]
-    assert len(set(looks)) == len(looks)
+
+
+def test_every_arm_has_a_title_and_a_look_of_its_own():
+    assert {arm.kind for arm in plan.studies.arms(default())} <= set(kinds.KINDS)
+    assert len(set(kinds.TITLES.values())) == len({own.look for own in kinds.KINDS.values()}) == len(kinds.KINDS)
 
 
 def test_each_member_takes_the_learning_rate_that_its_trials_chose():

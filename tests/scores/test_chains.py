@@ -104,8 +104,6 @@ def test_a_method_of_two_parameters_is_given_keys(monkeypatch):
         ({"chain": [0.9]}, "0.9 is no link"),
         ({"chain": [{"top-q": 0.9}]}, f"top-q is an unknown method; use one of {', '.join(maps())}"),
         ({"chain": [{"temperature": 2}, {"bat": 0.2}]}, "bat maps no distributions and can be no link; use one of"),
-        ({"chain": ["mirostat"]}, "mirostat maps no distributions"),
-        ({"chain": [{"beam": 4}]}, "beam maps no distributions"),
         ({"chain": [{"greedy": 1}]}, "greedy takes no value; write greedy alone"),
         ({"chain": ["top-p"]}, "decoding top-p: takes p, not none"),
         ({"chain": [{"top-p": None}]}, "decoding top-p: p = None is not a number in"),

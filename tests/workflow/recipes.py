@@ -84,8 +84,9 @@ def follow(folder, built):
     add("A claim", module, claim, before=first)
     add("A claim", module, f"{test}\n\n", before="CLAIMS = [")
 
-    (arm,) = blocks("An arm")
+    arm, kind = blocks("An arm")
     add("An arm", "workflow/plan/arms.py", arm, before="    WIDTH,\n    TRUNCATED,\n")
+    add("An arm", "scripts/oversmoothing/tables/kinds.py", kind, before='    "svd": Kind(')
 
     function, entry = blocks("An output layer")
     add("An output layer", "scripts/oversmoothing/models/output_layers.py", function)

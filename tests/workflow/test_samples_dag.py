@@ -25,7 +25,7 @@ def test_a_truncation_to_full_rank_writes_what_the_full_model_writes(everything)
 def test_one_more_decoding_samples_it_alone(everything, tmp_path):
     config = tmp_path / "extra.yaml"
     text = (everything.folder / CONFIG[0]).read_text()
-    config.write_text(text + "\nsamples: {decodings: [{name: min-p, min_p: 0.1}, {name: beam, width: 2}]}\n")
+    config.write_text(text + "\nsamples: {decodings: [{name: min-p, min_p: 0.1}, {name: bat, delta: 0.2}]}\n")
     planned = everything.planned(SAMPLES, config=(str(config), *CONFIG[1:]))
     assert planned == {"sample_extra": 6, "samples_table": 1}
 

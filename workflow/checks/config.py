@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -21,10 +21,10 @@ from plan import studies
 from plan.arms import OF_FAMILY
 from plan.models import by_name
 from plan.settings import ConfigError
+from plan.studies import Config
 from plan.tokens import known_size, over_bytes, unit
 from schemas.config import read_schema
 
-# JSON Schema accepts 4.0 as an integer, but a model cannot have a rank of 4.0.
 OF_HUB = ("revision", "batch", "precision", "bos")  # keys of a model from the hub
 OF_BYTE_VIEW = ("context", "temperature")  # and of one whose distributions of bytes are measured
 Validator = extend(
@@ -75,120 +75,90 @@ def _all(errors: Iterable[Any]) -> Iterator[Any]:
         yield from _all(error.context)
 
 
-def _mistakes(config: Mapping[str, Any], validator: Any) -> Iterator[str]:
+def _mistakes(config: Config, validator: Any) -> Iterator[str]:
     for error in sorted(validator.iter_errors(config), key=lambda error: [str(part) for part in error.path]):
         yield _explain(error)
-    yield from _not_finite(config, "")
-    yield from _entries(config)
-    yield from _shapes(config)
-    yield from studies.mistakes(config)
-    splits = config["corpus"]["splits"]
-    if abs(sum(splits.values()) - 1) > 1e-9:
-        yield "corpus.splits: the shares of train, validation and evaluation must add up to 1"
-    if config["corpus"]["source"] == "files" and not config["corpus"]["paths"]:
-        yield "corpus.paths: source: files needs at least one path or glob"
-    if config["corpus"]["source"] == "fineweb":
-        yield from _fineweb(config["corpus"])
-    folder = config["checkpoints"]["folder"]
-    if folder and Path(folder) in (Path(config["results"]), Path(config["results"]) / "models"):
-        yield f"checkpoints.folder: {folder} holds results; name a folder of its own, or null"
+    for mistakes_of in CHECKS:
+        yield from mistakes_of(config)
 
 
-def _fineweb(corpus: Mapping[str, Any]) -> Iterator[str]:
-    """Check that no shard is in two splits, and that only options of this source are set."""
-    if shared := set(corpus["fineweb"]["train"]) & set(corpus["fineweb"]["evaluation"]):
-        yield f"corpus.fineweb.evaluation: {min(shared)} is in train too; name another shard"
-    if corpus["cut"] is not None:
-        yield "corpus.cut: write null for source: fineweb; its documents are the rows of its shards"
-    if corpus["overlap_words"] is not None:
-        yield "corpus.overlap_words: write null for source: fineweb; it drops repeated documents, but compares no words"
+def _finite(value: Any, where: str = "") -> Iterator[str]:
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{where}: {value} is not a finite number"
+    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from _finite(item, f"{where}.{key}".lstrip("."))
 
 
-def _entries(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check the combinations of keys in the entries of lists."""
+def _members(config: Config) -> Iterator[str]:
+    """Check the combinations of keys in the entries of `family`."""
+    bytes_are_read = over_bytes(config)
     for i, entry in enumerate(config["family"]):
         keys = set(entry)
         from_hub = {"name", "hub"} <= keys <= {"name", "hub", "layout", "capped", *OF_HUB, *OF_BYTE_VIEW}
         published = keys - {"published_as"} in ({"rank"}, {"name", "path"})
-        if "output" in entry and not over_bytes(config):
+        if "output" in entry and not bytes_are_read:
             yield f"family.{i}: heads that are not linear (`output`) are for tokens: bytes; remove the entry"
         if not published and not from_hub and keys not in [set(arm.keys) for arm in OF_FAMILY]:
             pairs = [*dict.fromkeys(tuple(arm.keys) for arm in OF_FAMILY), ("name", "path"), ("name", "hub")]
             either = ", or ".join(" and ".join(f"`{key}`" for key in pair) for pair in pairs)
             yield f"family.{i}: {dict(entry)} must have either {either}"
-        if from_hub and over_bytes(config) and "layout" not in keys:
+        if from_hub and bytes_are_read and "layout" not in keys:
             yield (
                 f"family.{i}: {entry['name']}: `hub` goes with `tokens`: {{tokenizer: {entry['hub']}}}; over bytes "
                 "write `layout: tokens`, for its distributions of bytes"
             )
-        yield from _byte_view(f"family.{i}", entry, over_bytes(config))
-        if "vocabulary" in entry and not over_bytes(config):
+        yield from _byte_view(f"family.{i}", entry, bytes_are_read)
+        if "vocabulary" in entry and not bytes_are_read:
             yield f"family.{i}: unused classes (`vocabulary`) are for tokens: bytes; remove the entry"
+
+
+def _family(config: Config) -> Iterator[str]:
+    """Check the members together."""
     shared, alone = ({key for arm in OF_FAMILY if arm.alone == own for key in arm.keys} for own in (False, True))
     if all((alone - shared) & set(entry) for entry in config["family"]):
         yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
     if sum("vocabulary" in entry for entry in config["family"]) > 1:
         yield "family: at most one member may have a `vocabulary` of its own"
+
+
+def _svd_of(config: Config) -> Iterator[str]:
     of_hub = [entry["name"] for entry in config["family"] if "hub" in entry and not over_bytes(config)]
     if config["svd_of"] not in (None, *of_hub):
         yield (
             f"svd_of: {config['svd_of']} is no member of the family from the hub; there are "
             f"{', '.join(of_hub) or 'none'}; null truncates the head of the highest member that is trained here"
         )
-    if config["learning_rates"]["tried"] and config["learning_rates"]["seed"] in config["seeds"]:
-        yield f"learning_rates.seed: {config['learning_rates']['seed']} is one of seeds; choose on another"
+
+
+def _trials(config: Config) -> Iterator[str]:
+    tried = config["learning_rates"]
+    if tried["tried"] and tried["seed"] in config["seeds"]:
+        yield f"learning_rates.seed: {tried['seed']} is one of seeds; choose on another"
+
+
+def _truths(config: Config) -> Iterator[str]:
+    """Check the combinations of keys in the entries of `truths`."""
+    bytes_are_read = over_bytes(config)
     for i, entry in enumerate(config["truths"]):
+        where, hub, layout = f"truths.{i}: {entry['name']}", "hub" in entry, entry.get("layout")
         kinds = [kind for kind in ("model", "path", "hub") if kind in entry]
         if len(kinds) != 1 or ("training" in entry and kinds != ["model"]):
-            yield f"truths.{i}: {entry['name']} must have either `model` (and `training`), or `path`, or `hub`"
+            yield f"{where} must have either `model` (and `training`), or `path`, or `hub`"
             continue
-        if not over_bytes(config) and {"layout", "byte_offset"} & set(entry):
-            yield f"truths.{i}: {entry['name']}: `layout` and `byte_offset` are for tokens: bytes; leave them out"
-        elif over_bytes(config) and ("layout" in entry) != ("hub" in entry):
-            yield f"truths.{i}: {entry['name']}: `layout` (evabyte, causal_lm or tokens) goes with `hub`"
-        yield from _byte_view(f"truths.{i}", entry, over_bytes(config))
+        if not bytes_are_read and {"layout", "byte_offset"} & set(entry):
+            yield f"{where}: `layout` and `byte_offset` are for tokens: bytes; leave them out"
+        elif bytes_are_read and ("layout" in entry) != hub:
+            yield f"{where}: `layout` (evabyte, causal_lm or tokens) goes with `hub`"
+        yield from _byte_view(f"truths.{i}", entry, bytes_are_read)
         for key in (*OF_HUB, "byte_offset"):
-            if key in entry and "hub" not in entry:
-                yield f"truths.{i}: {entry['name']}: `{key}` goes with `hub`"
-            elif key == "byte_offset" and key in entry and entry.get("layout") != "causal_lm":
-                yield f"truths.{i}: {entry['name']}: `{key}` goes with `layout: causal_lm`; the others' is known"
-        given = over_bytes(config) and "bos" in entry and "hub" in entry
-        if given and (type(entry["bos"]) is bool) != (entry.get("layout") == "evabyte"):
-            yield f"truths.{i}: {entry['name']}: `bos` is true or false for evabyte, an id or null for other layouts"
-    for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
-        for i, entry in enumerate(entries):
-            try:
-                for link in links(entry):
-                    parameters(link)
-                    if link["name"] == "top-k":
-                        check_k(link, known_size(config))
-            except UserError as error:
-                yield f"{where}.{i}: {error}"
-    if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
-        yield f"samples.show: there is no window {missing[0]}; windows.count is {config['windows']['count']}, from 0 on"
-    if config["metrics"]["tbat"]["condition"] == "tangent" and config["model"]["bottleneck_norm"] == "before":
-        yield (
-            "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after; with before, a Linear is "
-            "between LayerNorm and head, and full is the right condition"
-        )
-    objectives = [entry["objective"] for entry in config["family"] if "objective" in entry]
-    for given in objectives:
-        if given != next(other for other in objectives if other["name"] == given["name"]):
-            yield f"family: {given['name']} stands there with two values; tables take them for one, so keep one"
-    trained = {f"family.{i}": entry for i, entry in enumerate(config["family"])}
-    trained |= {f"truths.{i}.training": entry.get("training", {}) for i, entry in enumerate(config["truths"])}
-    for where, training in {"training": config["training"], **trained}.items():
-        try:
-            if "objective" in training:
-                losses_under(training["objective"])
-        except UserError as error:
-            yield f"{where}.{error}"
-    names = [decoding_name(entry) for entry in (*config["decodings"], *config["samples"]["decodings"])]
-    for name in names:
-        if names.count(name) > 1:
-            yield f"decodings: {name} is listed twice; scores and samples go by that name"
-    if "pure" not in names:
-        yield "decodings: `{name: pure}` is missing; Tables 4.1 and 4.2 are made of it"
+            if key in entry and not hub:
+                yield f"{where}: `{key}` goes with `hub`"
+            elif key == "byte_offset" and key in entry and layout != "causal_lm":
+                yield f"{where}: `{key}` goes with `layout: causal_lm`; the others' is known"
+        given = bytes_are_read and "bos" in entry and hub
+        if given and (type(entry["bos"]) is bool) != (layout == "evabyte"):
+            yield f"{where}: `bos` is true or false for evabyte, an id or null for other layouts"
 
 
 def _byte_view(where: str, entry: Mapping[str, Any], bytes_are_read: bool) -> Iterator[str]:
@@ -205,7 +175,56 @@ def _byte_view(where: str, entry: Mapping[str, Any], bytes_are_read: bool) -> It
         yield f"{where}: {entry['name']}: `capped`: of a byte view nothing is measured that a cap decides; remove it"
 
 
-def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
+def _decodings(config: Config) -> Iterator[str]:
+    for where, entries in (("decodings", config["decodings"]), ("samples.decodings", config["samples"]["decodings"])):
+        for i, entry in enumerate(entries):
+            try:
+                for link in links(entry):
+                    parameters(link)
+                    if link["name"] == "top-k":
+                        check_k(link, known_size(config))
+            except UserError as error:
+                yield f"{where}.{i}: {error}"
+
+
+def _shown(config: Config) -> Iterator[str]:
+    if missing := [window for window in config["samples"]["show"] if window >= config["windows"]["count"]]:
+        yield f"samples.show: there is no window {missing[0]}; windows.count is {config['windows']['count']}, from 0 on"
+
+
+def _tangent(config: Config) -> Iterator[str]:
+    if config["metrics"]["tbat"]["condition"] == "tangent" and config["model"]["bottleneck_norm"] == "before":
+        yield (
+            "metrics.tbat.condition: tangent asks for model.bottleneck_norm: after; with before, a Linear is "
+            "between LayerNorm and head, and full is the right condition"
+        )
+
+
+def _objectives(config: Config) -> Iterator[str]:
+    objectives = [entry["objective"] for entry in config["family"] if "objective" in entry]
+    for given in objectives:
+        if given != next(other for other in objectives if other["name"] == given["name"]):
+            yield f"family: {given['name']} stands there with two values; tables take them for one, so keep one"
+    trained = {f"family.{i}": entry for i, entry in enumerate(config["family"])}
+    trained |= {f"truths.{i}.training": entry.get("training", {}) for i, entry in enumerate(config["truths"])}
+    for where, training in {"training": config["training"], **trained}.items():
+        try:
+            if "objective" in training:
+                losses_under(training["objective"])
+        except UserError as error:
+            yield f"{where}.{error}"
+
+
+def _names_of_decodings(config: Config) -> Iterator[str]:
+    names = [decoding_name(entry) for entry in (*config["decodings"], *config["samples"]["decodings"])]
+    for name in names:
+        if names.count(name) > 1:
+            yield f"decodings: {name} is listed twice; scores and samples go by that name"
+    if "pure" not in names:
+        yield "decodings: `{name: pure}` is missing; Tables 4.1 and 4.2 are made of it"
+
+
+def _shapes(config: Config) -> Iterator[str]:
     """Check the shape of each model, and that a window fits into its block."""
     window = config["windows"]["prompt"] + config["windows"]["scored"]
     for model in by_name(config).values():
@@ -235,12 +254,34 @@ def _shapes(config: Mapping[str, Any]) -> Iterator[str]:
             )
 
 
-def _not_finite(value: Any, where: str) -> Iterator[str]:
-    if isinstance(value, float) and not math.isfinite(value):
-        yield f"{where}: {value} is not a finite number"
-    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        yield from _not_finite(item, f"{where}.{key}".lstrip("."))
+def _corpus(config: Config) -> Iterator[str]:
+    """Check the shares of the splits; of FineWeb that no shard is in two, and that only its own options are set."""
+    corpus = config["corpus"]
+    if abs(sum(corpus["splits"].values()) - 1) > 1e-9:
+        yield "corpus.splits: the shares of train, validation and evaluation must add up to 1"
+    if corpus["source"] == "files" and not corpus["paths"]:
+        yield "corpus.paths: source: files needs at least one path or glob"
+    if corpus["source"] != "fineweb":
+        return
+    if shared := set(corpus["fineweb"]["train"]) & set(corpus["fineweb"]["evaluation"]):
+        yield f"corpus.fineweb.evaluation: {min(shared)} is in train too; name another shard"
+    if corpus["cut"] is not None:
+        yield "corpus.cut: write null for source: fineweb; its documents are the rows of its shards"
+    if corpus["overlap_words"] is not None:
+        yield "corpus.overlap_words: write null for source: fineweb; it drops repeated documents, but compares no words"
+
+
+def _checkpoints(config: Config) -> Iterator[str]:
+    folder = config["checkpoints"]["folder"]
+    if folder and Path(folder) in (Path(config["results"]), Path(config["results"]) / "models"):
+        yield f"checkpoints.folder: {folder} holds results; name a folder of its own, or null"
+
+
+# In the order in which mistakes are told; each relies on those before it.
+CHECKS: tuple[Callable[[Config], Iterable[str]], ...] = (
+    *(_finite, _members, _family, _svd_of, _trials, _truths, _decodings, _shown, _tangent, _objectives),
+    *(_names_of_decodings, _shapes, studies.mistakes, _corpus, _checkpoints),
+)
 
 
 def _explain(error: Any) -> str:

@@ -4,7 +4,7 @@ An arm with keys is asked for by an entry of `family`; one without is made from 
 its own (`plan.studies.Study.arms`); `plan.studies.arms` returns them with these.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,11 +18,8 @@ COUNT = {"$ref": "#/$defs/count"}
 class Arm:
     """One way; its name is that of its models without the seed, from the keys of their entry: ``bn{rank}``."""
 
-    kind: str  # of its models (`plan.models.Model`)
+    kind: str  # of its models (`plan.models.Model`), which `oversmoothing.tables.kinds` names and draws
     name: str
-    title: str  # in tables
-    look: tuple[int, str, Any]  # in figures: index of the colour, marker, line
-    legend: str = ""  # in legends, if it is not the title
     keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of its entry in `family`, with their schemas
     words: str = ""  # such an entry and what it is, for the description of `family`
     rank: str = "width"  # the key that is the rank of the head's input, or of its gradient
@@ -38,8 +35,6 @@ class Arm:
 FAMILY = Arm(
     "family",
     "bn{rank}",
-    "learned from scratch",
-    (0, "o", "-"),
     keys={"rank": {"description": "Rank of the head's input.", **COUNT}},
     words="`{rank: r}`, a bottleneck with a LayerNorm behind it (`bn4-s1337`)",
     rank="rank",
@@ -50,8 +45,6 @@ FAMILY = Arm(
 WIDTH = Arm(
     "family",
     "w{width}",
-    FAMILY.title,
-    FAMILY.look,
     keys={
         "width": {"description": "Width, instead of `model.width`.", **COUNT},
         "heads": {"description": "Attention heads, instead of `model.heads`.", **COUNT},
@@ -61,22 +54,10 @@ WIDTH = Arm(
     alone=False,
     tested=True,
 )
-TRUNCATED = Arm(
-    "svd",
-    "svd{rank}",
-    "truncated",
-    (1, "s", "--"),
-    legend="head truncated by SVD",
-    rank="rank",
-    alone=False,
-    tested=True,
-)
+TRUNCATED = Arm("svd", "svd{rank}", rank="rank", alone=False, tested=True)
 PLAIN = Arm(
     "plain",
     "pl{rank}",
-    "learned from scratch, plain head",
-    (4, "v", (0, (1, 1))),
-    legend="head W = A B, no LayerNorm, learned from scratch",
     keys={
         **FAMILY.keys,
         "head": {
@@ -92,14 +73,11 @@ PLAIN = Arm(
 )
 
 
-def _behind(kind: str, number: int) -> Arm:
+def _behind(kind: str) -> Arm:
     """Return the arm of models with an output layer of a kind behind the bottleneck."""
-    title = KINDS[kind].title
     return Arm(
         kind,
         f"{kind}-bn{{rank}}",
-        title,
-        (number, MARKERS[number % len(MARKERS)], (0, (1, 2))),
         keys={
             **FAMILY.keys,
             "output": {
@@ -107,7 +85,7 @@ def _behind(kind: str, number: int) -> Arm:
                 "enum": [kind],
             },
         },
-        words=f"`{{rank: r, output: {kind}}}`, {title} (`{kind}-bn4-s1337`)",
+        words=f"`{{rank: r, output: {kind}}}`, {KINDS[kind].title} (`{kind}-bn4-s1337`)",
         rank="rank",
         model=("rank", "output"),
     )
@@ -121,7 +99,7 @@ def objective_keys(*names: str) -> dict[str, Any]:
     return {"required": ["name"], "properties": {"name": {"description": "Its name.", "enum": [*names]}, **parameters}}
 
 
-def _under(name: str, number: int) -> tuple[Arm, Arm]:
+def _under(name: str) -> tuple[Arm, Arm]:
     """Return the arms of models that learn under an objective, with a bottleneck and without one."""
     objective = OBJECTIVES[name]
     of_model = f"{name}{{objective[{objective.key}]:g}}"
@@ -129,8 +107,6 @@ def _under(name: str, number: int) -> tuple[Arm, Arm]:
     full = Arm(
         name,
         of_model,
-        f"learned under {objective.title}",
-        (number, MARKERS[number % len(MARKERS)], (0, (2, 1))),
         keys={"objective": {"description": "As `training.objective`.", **objective_keys(*OBJECTIVES)}},
         words=f"`{{{entry}}}`, a full head that learns under {objective.title}",
         training=("objective",),
@@ -147,7 +123,6 @@ def _under(name: str, number: int) -> tuple[Arm, Arm]:
     return full, narrow
 
 
-MARKERS = "d*>hDH"  # of output layers and objectives
 ARMS = (
     FAMILY,
     PLAIN,
@@ -155,9 +130,6 @@ ARMS = (
         PLAIN,
         kind="matched",
         name="pm{rank}",
-        title="learned from scratch, plain head, matched start",
-        look=(9, "^", (0, (5, 1))),
-        legend="head W = A B that starts as large as a full head",
         keys={
             **PLAIN.keys,
             "initial": {
@@ -173,9 +145,6 @@ ARMS = (
         PLAIN,
         kind="beside",
         name="be{rank}",
-        title="plain head beside a full one",
-        look=(8, "<", (0, (1, 1))),
-        legend="head W = A B learned beside a full one, on one trunk",
         keys={**PLAIN.keys, "head": {**PLAIN.keys["head"], "enum": ["beside_full"]}},
         words="`{rank: r, head: beside_full}`, a plain head with a second, full one on its trunk, which learns from "
         "the mean of both losses (`be4-s1337`)",
@@ -184,9 +153,6 @@ ARMS = (
     Arm(
         "backward",
         "bw{backward_rank}",
-        "gradient alone",
-        (5, "P", (0, (3, 1, 1, 1))),
-        legend="full head, gradient of that rank",
         keys={
             "backward_rank": {
                 "description": "Rank through which the gradient reaches the trunk (`training.backward_rank`).",
@@ -201,9 +167,6 @@ ARMS = (
     Arm(
         "inside",
         "inside",
-        "head updated inside its column space",
-        (6, "X", "-"),
-        legend="full head, moved only inside its column space",
         keys={"head_gradient": {"description": "As `training.head_gradient`.", "enum": ["inside"]}},
         words="`{head_gradient: inside}`, a head of full rank that is itself moved only inside its column space "
         "(`inside-s1337`)",
@@ -212,9 +175,6 @@ ARMS = (
     Arm(
         "unused",
         "v{vocabulary}",
-        "unused classes",
-        (7, "p", "-"),
-        legend="full head with unused classes",
         keys={
             "vocabulary": {
                 "description": "Output classes, of which the text uses the first 256.",
@@ -229,8 +189,6 @@ ARMS = (
     Arm(
         "shorter",
         "bn{rank}-{max_steps}steps",
-        "learned for fewer steps",
-        (8, "d", (0, (5, 1))),
         keys={
             **FAMILY.keys,
             "max_steps": {
@@ -244,8 +202,8 @@ ARMS = (
         model=("rank",),
         training=("max_steps",),
     ),
-    *(_behind(kind, number) for number, kind in enumerate(NOT_LINEAR, 1)),
-    *(arm for number, name in enumerate(OBJECTIVES) for arm in _under(name, number)),
+    *(_behind(kind) for kind in NOT_LINEAR),
+    *(arm for name in OBJECTIVES for arm in _under(name)),
     WIDTH,
     TRUNCATED,
 )
@@ -273,12 +231,3 @@ def family_keys() -> dict[str, dict[str, Any]]:
             values = [*keys.get(key, {}).get("enum", []), *schema.get("enum", [])]
             keys[key] = {**schema, "enum": list(dict.fromkeys(values))} if values else dict(schema)
     return keys
-
-
-def described(arms: Iterable[Arm]) -> list[dict[str, Any]]:
-    """What tables and figures call each kind and how they draw it: ``kind``, ``title``, ``legend``, ``look``."""
-    by_kind = {
-        arm.kind: {"kind": arm.kind, "title": arm.title, "legend": arm.legend or arm.title, "look": arm.look}
-        for arm in arms
-    }
-    return list(by_kind.values())

@@ -22,7 +22,6 @@ from checks.paths import check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
 from checks.revisions import check_fetched
 from checks.versions import other_versions
-from oversmoothing.run.follow import TRAINING_RULES
 from oversmoothing.scores.catalogue.decoders import files
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from oversmoothing.scores.decoding import links, decoding_name
@@ -75,7 +74,6 @@ MANIFEST_OF = f"{config['assets'].rstrip('/')}/{{asset}}.json"
 
 MODELS = plan.models.by_name(config)
 OF_STUDIES = plan.studies.models(config)
-KINDS = plan.arms.described(plan.studies.arms(config))
 TRIALS = plan.models.trials(config)
 TRIED = plan.models.tried(TRIALS)
 TRAININGS = MODELS | TRIALS
@@ -107,7 +105,8 @@ STATES = plan.tokens.states(config)
 
 ALWAYS = []  # made unless `wanted` names what is
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
-WITH_CHECKPOINTS = [*TRAINING_RULES]  # rules whose checkpoints are deleted once Snakemake has recorded their outputs
+# Rules whose checkpoints are deleted once Snakemake has recorded their outputs.
+WITH_CHECKPOINTS = ["train_trial", "train", "train_truth"]
 # Models of studies whose distributions others may measure, beside those of the family: ``folder`` of their results,
 # ``facts``, files of ``logits`` and ``weights``, and files of the logits of ``truths``, by name.
 DISTRIBUTIONS = []

@@ -11,10 +11,9 @@ import pandas as pd
 from tabulate import tabulate
 
 from oversmoothing.commands import over_bytes
-from oversmoothing.commands.over_bytes import cell
+from oversmoothing.commands.over_bytes import cell, in_words
 from oversmoothing.commands.two_models import CONFIGS, Pair, add_arguments, finish, lengths, run, write_config
 from oversmoothing.printable import printable_lines
-from oversmoothing.run.follow import in_words
 from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS
 from oversmoothing.tables.page import labelled
 from oversmoothing.tables.record import read_record

@@ -16,7 +16,6 @@ from oversmoothing.data.tokens.vocabulary import AUTO, first_difference
 from oversmoothing.data.windows import read_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.models.byte_windows import readings
-from oversmoothing.run.follow import in_words
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.page import labelled
 
@@ -126,3 +125,12 @@ def cell(table: pd.DataFrame, model: str, measure: str) -> str:
     """Value and interval of a measure of a model."""
     row = table[(table.model == model) & (table.measure == measure)].iloc[0]
     return f"{row.value:.4f}" + (f" [{row.low:.4f}, {row.high:.4f}]" if pd.notna(row.low) else "")
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration as a person says it: "a moment", "about 40 s", "about 7 min", "about 3.5 h"."""
+    if seconds < 5:
+        return "a moment"
+    if seconds < 90:
+        return f"about {round(seconds / 10) * 10 or 10} s"
+    return f"about {round(seconds / 60)} min" if seconds < 90 * 60 else f"about {seconds / 3600:.1f} h"

@@ -27,7 +27,7 @@ from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.weights import load_model
 from oversmoothing.printable import printable
 from oversmoothing.samples.draws import draws_for
-from oversmoothing.samples.generate import drawn_from, sample
+from oversmoothing.samples.generate import sample
 from oversmoothing.scores.catalogue.decoders import maps, methods, parameters
 from oversmoothing.scores.decoding import Decoder, decoder
 from oversmoothing.tables.visible_bytes import LEGEND, html, last_word, visible
@@ -184,7 +184,7 @@ def following(model: GPT, prompt: bytes, decode: Decoder) -> np.ndarray:
 def generate(model: GPT, prompt: bytes, length: int, decode: Decoder, seed: int) -> bytes:
     """A sampled continuation; models, decodings and lengths share their random numbers."""
     tokens = _tokens(model, prompt)
-    grown = sample(model, tokens, draws_for(seed, [0], length, tokens.device), drawn_from(decode))
+    grown = sample(model, tokens, draws_for(seed, [0], length, tokens.device), decode)
     return grown[0].byte().cpu().numpy().tobytes()
 
 

@@ -98,21 +98,21 @@ def run(
     results.mkdir(parents=True, exist_ok=True)
     config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
     print(f"config: {printable(str(path))}", flush=True)
-    common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path), "--quiet"]
+    common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path)]
     windows = str(results / "windows.parquet")
-    if code := relay([*common, "host", "rules", "progress", "--", "assets", *([windows] if fetched else [])]):
+    if code := relay([*common, "--", "assets", *([windows] if fetched else [])]):
         return code, None
     if not fetched:
         folders = {path: find_folder(path) for path in both}
         cap, why = examine(asked, folders)
         config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
-        if code := relay([*common, "host", "rules", "progress", "--", windows]):
+        if code := relay([*common, "--", windows]):
             return code, None
     pair = Pair(model, truth, (folders[asked.model], folders[asked.truth]), results, config, cap, common, why)
     if begin:
         begin(pair)
     tables = [str(results / f"tables/{table}.csv") for table in measured if table in config["wanted"]]
-    code = relay([*common, "host", "progress", "--", *tables])
+    code = relay([*common, "--", *tables])
     return (code, None) if code else (0, pair)
 
 
@@ -121,11 +121,11 @@ def finish(pair: Pair, report: str | None = None) -> str:
 
     What fails here takes nothing from the tables that were printed.
     """
-    made = not relay([*pair.snakemake, "host", "progress"])
+    made = not relay(pair.snakemake)
     results = printable(str(pair.results))
     where = f"tables and figures: {results}/tables, {results}/figures"
     if made and report:
-        made = not relay([*pair.snakemake, "all", "--report", str(pair.results / report)])
+        made = not relay([*pair.snakemake, "--quiet", "all", "--report", str(pair.results / report)])
         where += f"; all on one page: {results}/{report}" if made else ""
     return (
         where if made else f"{where}; some could not be made, and the log says why; what is printed above is complete"

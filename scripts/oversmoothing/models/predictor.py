@@ -47,8 +47,6 @@ class Remembering(Protocol):
 
     def feed(self, tokens: Tensor) -> Tensor: ...
 
-    def reorder(self, rows: Tensor, start: int) -> None: ...
-
 
 class Foreign(Predictor, Protocol):
     """A truth from the hub, which has its own cache and may have ids that are no tokens."""

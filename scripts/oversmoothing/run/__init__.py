@@ -1,1 +1,1 @@
-"""A run of the workflow as it is seen: what it needs, how far it is, how long it takes."""
+"""A run of the workflow as it is seen: what it needs, how far it is, why it failed."""

@@ -11,7 +11,6 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import UserError
 from oversmoothing.models.predictor import Predictor, cap_of, head_matrix
-from oversmoothing.samples.generate import Sampler, drawn_from, with_step
 from oversmoothing.scores.catalogue.decoders import parameters
 from oversmoothing.scores.decodings.pure import pure
 from oversmoothing.scores.probabilities import Array, Decoder, renormalised
@@ -19,14 +18,12 @@ from oversmoothing.scores.probabilities import Array, Decoder, renormalised
 MASS_TOLERANCE = 1e-9  # tokens with less total mass are dropped without a proof, which saves time
 
 
-def sampler(decoding: Mapping[str, Any], model: Predictor) -> Sampler:
-    """Return the sampler for ``{name: bat, delta: 0.22}``; a `UserError` names an invalid value or head."""
+def decoder_of(decoding: Mapping[str, Any], model: Predictor) -> Decoder:
+    """Return the map for ``{name: bat, delta: 0.22}``; a `UserError` names an invalid value or head."""
     if (cap := cap_of(model)) is not None:
         raise UserError(f"decoding bat: it needs linear logits, and this model's are capped at {cap:g}; leave bat out")
     try:
-        return with_step(
-            drawn_from(bat_decoder(head_matrix(model, "decoding bat").detach().cpu().numpy(), *parameters(decoding)))
-        )
+        return bat_decoder(head_matrix(model, "decoding bat").detach().cpu().numpy(), *parameters(decoding))
     except ValueError as error:
         raise UserError(f"decoding bat: {error}") from error
 

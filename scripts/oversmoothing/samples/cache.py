@@ -70,12 +70,6 @@ class Cache:
         last = x[:, -1]
         return model.logits(model.narrowed(last)[1])
 
-    def reorder(self, rows: Tensor, start: int) -> None:
-        """Make text i continue text `rows[i]` from position `start` on; before it, the texts are identical."""
-        for layer in self.buffers:
-            read = layer[:, :, :, start : self.filled]
-            read.copy_(read.index_select(1, rows))
-
 
 def _project(attention: Attention, x: Tensor, rotary: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     """Return queries, keys and values, each (n, heads, time, size), of `x` (n, time, width)."""

@@ -14,7 +14,7 @@ from oversmoothing.store.layout import number
 from oversmoothing.store.parquet import open_reader
 from oversmoothing.tables.formats import markdown_table
 from oversmoothing.tables.page import Cell, Section, Value, literal
-from oversmoothing.tables.record import FACTS, KEYS, read_record
+from oversmoothing.tables.record import FACTS, KEYS, is_record, read_record
 
 IDENTITY = ["model", *FACTS, *KEYS]  # columns that identify a row
 COLUMNS = ("a", "b", "difference", "low_a", "high_a", "low_b", "high_b", "overlap", "only_in")
@@ -27,15 +27,12 @@ def compare(a: str | Path, b: str | Path, names: Sequence[str] = ()) -> dict[str
         for folder, tables in paths.items():
             if name not in tables:
                 raise UserError(f"{folder}/tables: no {name}.csv (it has: {', '.join(sorted(tables))})")
-    compared = {}
-    for name in names or [name for name in paths[a] if name in paths[b]]:
-        one, other = (read_record(paths[folder][name]) for folder in (a, b))
-        if len(one) and len(other):
-            compared[name] = compare_tables(one, other)
-        elif names:
-            raise UserError(f"{name}: not a table of numbers by model")
+    both = [name for name in paths[a] if name in paths[b]]
+    names = names or [name for name in both if any(is_record(tables[name]) for tables in paths.values())]
+    pairs = {name: [read_record(paths[folder][name]) for folder in (a, b)] for name in names}
+    compared = {name: compare_tables(*pair) for name, pair in pairs.items() if all(map(len, pair))}
     if not compared:
-        raise UserError(f"{a} and {b} have no table in common")
+        raise UserError(f"{a} and {b} have no table of numbers in common")
     return compared
 
 

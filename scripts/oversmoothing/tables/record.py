@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from oversmoothing.jobs import UserError
 from oversmoothing.numerics.statistics import Summary
 from oversmoothing.store.layout import read_csv
-from oversmoothing.tables.old_tables import of_old
 
 TEXT, WHOLE, NUMBER = "str", "Int64", "float64"
 NAMES = {TEXT: "text", WHOLE: "whole number", NUMBER: "number"}
@@ -120,13 +120,16 @@ def numbers(summary: Summary) -> dict[str, Any]:
 
 
 def read_record(path: str | Path) -> pd.DataFrame:
-    """Read a table as `record` gives it; those of earlier versions are translated (see `old_tables`)."""
+    """Read a table as `record` gives it; a `UserError` names a file that is no record."""
     frame = read_csv(path, dtype=TYPES, keep_default_na=False, na_values=[""])
-    name = Path(path).stem
     if "table" not in frame:
-        frame = of_old(name, frame)
-        frame = frame[[column for column in frame if column in SCHEMA]].assign(table=name)
+        raise UserError(f"{path}: no table of numbers, or one of version 0.2 (it has no column `table`): make it again")
     return record(frame)
+
+
+def is_record(path: str | Path) -> bool:
+    """Whether a table is a record, and not one of verdicts or of texts."""
+    return "table" in read_csv(path, nrows=0)
 
 
 def written(table: pd.DataFrame, name: str) -> pd.DataFrame:

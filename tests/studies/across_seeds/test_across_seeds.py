@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from default_config import KINDS, default
+from default_config import default
 from scipy.stats import chi, ttest_1samp
 
 from oversmoothing.numerics.statistics import student_interval
@@ -166,7 +166,7 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
     job = SimpleNamespace(
         input=SimpleNamespace(scores=write("scores", scores), equals=write("equals", of_equals)),
         output=SimpleNamespace(**{key: tmp_path / f"across_seeds.{suffix}" for key, suffix in suffixes.items()}),
-        params=SimpleNamespace(settings={"models": MODELS, "equals": GROUPS, "kinds": KINDS}),
+        params=SimpleNamespace(settings={"models": MODELS, "equals": GROUPS}),
     )
     show.main(job)
     direct = across_table(scores, of_equals, MODELS, GROUPS)

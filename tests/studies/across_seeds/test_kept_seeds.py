@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 from kept_runs import INTERVAL, QUOTED, ROOT
-
 from oversmoothing.claims.rank_order import order_of_ranks
+
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.store.layout import read_csv

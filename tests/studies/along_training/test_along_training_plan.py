@@ -1,10 +1,17 @@
-"""Whose snapshots are measured, and what the measurement imports."""
+"""What the study reads of a config, mistakes in its sections, and what its measurements import."""
 
-from default_config import default
+import json
+
+import pytest
+from corpus_jobs import assert_a_flipped_bit_is_noticed
+from default_config import DEFAULT, default
 from imported import imported
 
 import plan
-from studies.along_training.plan import followed, tbat
+from checks.config import check
+from checks.paths import check_paths
+from studies.along_training import others
+from studies.along_training.plan import followed, memory, revisions, tbat
 
 FAMILY = [{"width": 288, "heads": 6}, {"rank": 16}]
 ARMS = [{"rank": 4, "head": "plain"}, {"rank": 4, "head": "beside_full"}, {"backward_rank": 8}]
@@ -35,16 +42,132 @@ def test_tbat_is_measured_of_full_models_of_several_seeds():
     assert tbat(several, "w288-s2").keys() == {"first_step", "delta", "condition", "mass_tolerance"}
 
 
-def test_what_it_computes_with():
-    """A longer list means that more edits measure all snapshots again."""
-    imports = """
-        bat data fingerprint forced jobs printable store training
-        models/device models/factored_head models/head_gradient models/heads models/inference models/logit_files
-        models/logit_gradient models/logits models/model models/output_kinds models/output_layers models/predictor
-        models/spectra models/weights
-        numerics/compiled numerics/distributions numerics/geometry numerics/layer_norm
-        numerics/singular_values numerics/softcap numerics/spaced_positions
-        scores/candidates scores/catalogue/metrics scores/files scores/metrics scores/nucleus scores/probabilities
-        scores/tbat
-    """
-    assert imported("studies/along_training/measure.py") == set(imports.split())
+NAME = "EleutherAI/pythia-70m"
+PYTHIA = {"name": "pythia", "hub": NAME, "revisions": ["step0", "step512", "step143000"]}
+OTHER = {"name": "o", "hub": "a/b"}
+
+
+def listing(*models, **changes):
+    """Return a config that lists these models."""
+    return default(others={"models": list(models)}, **changes)
+
+
+def test_models_are_assets_revision_by_revision():
+    config = listing({**PYTHIA, "main_is": "step143000", "batch": 2}, OTHER)
+    check(config)
+    places = revisions(config)
+    assert [(place, one.step) for place, one in places.items()] == [
+        ("pythia/step0", 0),
+        ("pythia/step512", 512),
+        ("pythia/step143000", 143_000),
+        ("o/main", None),
+    ]
+    last = {"repository": NAME, "revision": "step143000", "otherwise": "main"}
+    assert plan.assets.by_name(config) == {
+        "EleutherAI--pythia-70m@step0": {"repository": NAME, "revision": "step0"},
+        "EleutherAI--pythia-70m@step512": {"repository": NAME, "revision": "step512"},
+        "EleutherAI--pythia-70m@step143000-or-main": last,
+        "a--b@main": {"repository": "a/b", "revision": "main"},
+    }
+    assert [one.settings["batch"] for one in places.values()] == [2, 2, 2, DEFAULT["others"]["batch"]]
+    assert len(plan.needs.study(config)["fetched"]) == 4
+    assert plan.assets.by_name(config | {"studies": []}) == {}
+    main = listing({**PYTHIA, "revisions": ["step0", "main"], "main_is": "step143000"})
+    assert [one.step for one in revisions(main).values()] == [0, 143_000]
+
+
+def test_revisions_of_a_repository_are_gathered_beside_those_of_truths():
+    truth = {"name": "t", "hub": NAME, "revision": "step7", "layout": "causal_lm", "bos": None}
+    ends = {**PYTHIA, "revisions": ["step512", "step143000"], "main_is": "step143000"}
+    sources = plan.assets.by_repository(listing(ends, OTHER, truths=[truth]))
+    steps = {one["revision"]: (one["step"], one.get("otherwise")) for one in sources[NAME].values()}
+    assert steps == {"step7": (7, None), "step512": (512, None), "step143000": (143000, "main")}
+    assert [one["step"] for one in sources["a/b"].values()] == [None]
+
+
+def test_a_folder_of_revisions(tmp_path):
+    for name in ("step0", "main"):
+        (tmp_path / name).mkdir()
+    entry = {"name": "own", "hub": str(tmp_path), "revisions": ["step0", "step8"], "main_is": "step8"}
+    check_paths(listing(entry))
+    assert [one.source for one in revisions(listing(entry)).values()] == [
+        {"folder": f"{tmp_path}/step0"},
+        {"folder": f"{tmp_path}/main", "instead_of": "step8", "revision": "main"},
+    ]
+    del entry["revisions"]
+    assert revisions(listing(entry))["own/main"].source == {"folder": str(tmp_path)}
+    entry["revisions"] = ["step0", "step4"]
+    with pytest.raises(plan.ConfigError, match=r"others\.models: revision step4 of own: no folder .*step4"):
+        check_paths(listing(entry))
+    check_paths(listing(entry, studies=[]))
+
+
+def test_the_memory_for_a_model_follows_its_files(tmp_path):
+    one = revisions(listing(OTHER))["o/main"]
+    manifest = tmp_path / "m.json"
+    assert memory(one, str(manifest)) == 16_000
+    files = {"model.safetensors": {"size": 10**10}, "tokenizer.json": {"size": 10**6}}
+    manifest.write_text(json.dumps({"files": files}))
+    assert 33_000 < memory(one, str(manifest)) < 36_000
+    assert memory(one, str(manifest), attempt=2) == memory(one, str(manifest)) * 3 // 2
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000, '{"files": {"model.safetensors": {}}}'])
+def test_a_damaged_manifest_is_left_for_the_job_to_name(tmp_path, text):
+    (tmp_path / "m.json").write_text(text)
+    assert memory(revisions(listing(OTHER))["o/main"], str(tmp_path / "m.json")) == 16_000
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"context": 1}, "others.context: 1 is less than the minimum of 2"),
+        ({"models": [{"name": "a"}]}, "others.models.0: 'hub' is a required property"),
+        ({"models": [PYTHIA, PYTHIA]}, "others.models: pythia/step0 is listed twice"),
+        ({"models": [{**PYTHIA, "revision": "main"}]}, "unknown key 'revision'; did you mean 'revisions'?"),
+        ({"models": [{**PYTHIA, "main_is": "v1"}]}, "others.models.0.main_is: v1 of pythia has no step"),
+        ({"models": [{**PYTHIA, "main_is": "step512"}]}, "not the end of training: step143000 comes after"),
+        (
+            {"models": [{**PYTHIA, "revisions": ["main", "step9"], "main_is": "step9"}]},
+            "others.models.0.main_is: step9 of pythia is main, and both are listed in revisions; keep one of them",
+        ),
+    ],
+)  # fmt: skip
+def test_mistakes_name_their_key(section, message):
+    with pytest.raises(plan.ConfigError, match=message):
+        check(default(others=section))
+
+
+def test_the_text_is_read_only_as_its_manifest_has_it(tmp_path):
+    assert_a_flipped_bit_is_noticed(tmp_path, others.main, "evaluation")
+
+
+@pytest.mark.parametrize(
+    ("step", "imports"),
+    [
+        (
+            "measure",
+            """
+            bat data fingerprint forced jobs printable store training
+            models/device models/factored_head models/head_gradient models/heads models/inference models/logit_files
+            models/logit_gradient models/logits models/model models/output_kinds models/output_layers models/predictor
+            models/spectra models/weights
+            numerics/compiled numerics/distributions numerics/geometry numerics/layer_norm
+            numerics/singular_values numerics/softcap numerics/spaced_positions
+            scores/candidates scores/catalogue/metrics scores/files scores/metrics scores/nucleus scores/probabilities
+            scores/tbat
+            """,
+        ),
+        (
+            "others",
+            """
+            data fingerprint hub jobs printable store
+            models/device models/head_gradient models/head_spectrum models/logit_gradient models/pretrained
+            numerics/geometry numerics/singular_values
+            """,
+        ),
+    ],
+)
+def test_what_it_computes_with(step, imports):
+    """A longer list means that more edits measure all snapshots, or all revisions, again."""
+    assert imported(f"studies/along_training/{step}.py") == set(imports.split())

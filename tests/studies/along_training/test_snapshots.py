@@ -24,7 +24,7 @@ from oversmoothing.scores.metrics import softmax, tto
 from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from studies.along_training import figure, measure, show
-from studies.along_training.outliers import Dimensions
+from studies.along_training.sums import Dimensions
 from studies.along_training.table import along_training_table, common_loss, steps
 
 STEPS = (0, 1, 2, 4)
@@ -70,10 +70,8 @@ def job(tmp_path):
         output=SimpleNamespace(measures=tmp_path / "out.parquet", spectra=tmp_path / "spectra.parquet"),
         wildcards=SimpleNamespace(model="bn4-s1"),
         params=SimpleNamespace(
-            settings={
-                **{"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32", "threads": 1},
-                **{"backward_rank": None, "tbat": None, "forced": None},
-            },
+            settings={"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32"}
+            | {"threads": 1, "backward_rank": None, "tbat": None, "forced": None},
             device="cpu",
         ),
         threads=1,
@@ -92,13 +90,10 @@ def test_outlier_dimensions_are_those_far_above_the_mean(n, d, seed):
     assert dimensions.largest() == pytest.approx(max(sizes) ** 2 / sum(size**2 for size in sizes))
 
 
-def test_outlier_dimensions_by_hand():
-    even, one = Dimensions(), Dimensions()
-    even.add(np.ones((4, 20)))
-    assert (even.outliers(), even.largest()) == (0, 0.05)
+def test_one_dimension_that_lies_out_and_none_of_nothing():
+    one, nothing = Dimensions(), Dimensions()
     one.add(np.ones((4, 20)) + 99 * np.eye(20)[7])
     assert (one.outliers(), one.largest()) == (1, pytest.approx(10_000 / 10_019))
-    nothing = Dimensions()
     nothing.add(np.zeros((4, 3)))
     assert nothing.outliers() == 0
     assert math.isnan(nothing.largest())
@@ -155,10 +150,8 @@ def test_the_gradient_passes_through_the_head_or_its_approximation(job, backward
 
 @pytest.mark.parametrize("condition", ["full", "tangent"])
 def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
-    job.params.settings["tbat"] = {
-        **{"delta": math.log(1.25), "condition": condition, "mass_tolerance": 1e-9},
-        "first_step": 1,
-    }
+    delta = math.log(1.25)
+    job.params.settings["tbat"] = {"delta": delta, "condition": condition, "mass_tolerance": 1e-9, "first_step": 1}
     measure.main(job)
     found = read_table(job.output.measures).to_pandas()
     found = found[found.measure == "tbat"].set_index("step").value
@@ -166,17 +159,10 @@ def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
     for step in STEPS[1:]:
         save(job.input.weights, model(step), step)
         basis = choose_basis(job.input.weights, condition)
-        scores = [
-            tbat(
-                basis,
-                softmax(state.logits.astype(np.float64)),
-                math.log(1.25),
-                1e-9,
-                "here",
-                state.post if condition == "tangent" else None,
-            ).value
-            for state in run_windows(model(step), WINDOWS.slice(0, 2), 2)
-        ]
+        scores = []
+        for state in run_windows(model(step), WINDOWS.slice(0, 2), 2):
+            post = state.post if condition == "tangent" else None
+            scores.append(tbat(basis, softmax(state.logits.astype(np.float64)), delta, 1e-9, "here", post).value)
         assert found[step] == pytest.approx(np.concatenate(scores).mean(), abs=1e-6)
 
 
@@ -238,15 +224,14 @@ def table(job):
     measured = read_table(job.output.measures).to_pandas()
     models = [{"model": f"bn{rank}-s1", "rank": rank, "seed": 1} for rank in (4, 8)]
     worse = measured.assign(value=measured.value + (measured.measure == "loss"))
-    return along_training_table({"bn4-s1": worse, "bn8-s1": measured}, models)
+    return along_training_table([worse, measured], models)
 
 
 def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
     assert len(table) == 2 * len(STEPS) * (3 + 3 * 2 + 1 + 3 + len(AGAINST_TRUTHS))
     assert common_loss(table) == pytest.approx(steps(table, "bn4-s1")["loss"].min())
     assert list(steps(table, "bn8-s1", "truth").columns[:2]) == ["anisotropy 1", "anisotropy 2"]
-    files = {"csv": tmp_path / "t.csv", "markdown": tmp_path / "t.md", "html": tmp_path / "t.html"}
-    files |= {"latex": tmp_path / "t.tex"}
+    files = {name: tmp_path / f"t.{name}" for name in ("csv", "markdown", "html", "latex")}
     figures = {name: [tmp_path / f"{name}.svg"] for name in ("along", "against_loss", "layers", "spectra")}
     show.main(
         SimpleNamespace(

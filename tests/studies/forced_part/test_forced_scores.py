@@ -232,7 +232,7 @@ def test_the_table_against_direct_sums(tmp_path):
     files = {model["model"]: tmp_path / f"{model['model']}.parquet" for model in models}
     scores = {name: write_scores(path, seed) for seed, (name, path) in enumerate(files.items(), 1)}
     output = outputs(tmp_path)
-    settings = {"title": "Forced.", "models": models, "kinds": [], "resamples": 500, "seed": 0}
+    settings = {"title": "Forced.", "models": models, "resamples": 500, "seed": 0}
     table_step.main(step_job({"scores": list(files.values())}, output, settings))
     table = read_record(output.csv).set_index(["model", "measure"])
     for name, rows in scores.items():

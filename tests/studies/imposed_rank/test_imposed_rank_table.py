@@ -7,7 +7,6 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
-from default_config import KINDS, TITLES
 from torch.nn.functional import cross_entropy
 
 from oversmoothing.models.logits import logits_schema, window_keys
@@ -76,7 +75,7 @@ def job(tmp_path):
             inputs.scores.append(path)
     formats = ("csv", "html", "latex", "png", "pdf", "svg")
     output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in formats}, markdown=tmp_path / "t.md")
-    settings = {"models": MODELS, "kinds": KINDS, "truth": "truth", "resamples": 50, "seed": 1, "unit": "byte"}
+    settings = {"models": MODELS, "truth": "truth", "resamples": 50, "seed": 1, "unit": "byte"}
     return SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings))
 
 
@@ -135,11 +134,11 @@ def made_up(models):
             summaries[model["model"], metric, "truth"] = summary(worse)
         if model["kind"] in ("retrained", "normed") and model["rank"] == 4:
             summaries[model["model"], SHARE, None] = Summary(worse, np.nan, 100, worse - 0.01, worse + 0.01)
-    return imposed_rank_table(summaries, models, TITLES)
+    return imposed_rank_table(summaries, models)
 
 
 def test_the_best_way_of_a_rank_is_bold_and_one_way_alone_is_not():
-    page = markdown(imposed_rank_page(made_up(MODELS), "T", TITLES))
+    page = markdown(imposed_rank_page(made_up(MODELS), "T"))
     rows = [line for line in page.splitlines() if line.startswith(("| 4", "| 8", "| 32"))]
     best = 2 + len(METRICS)  # loss, accuracy and the metrics
     assert [line.count("**") // 2 for line in rows] == [0, 0, best, 0, 0, best, 0, 0]
@@ -155,23 +154,23 @@ def test_fewer_ways_make_a_table_and_a_figure_of_fewer(kinds):
     models = [model for model in MODELS if model["kind"] in kinds]
     table = made_up(models)
     assert table.kind.nunique() == len(kinds)
-    page = markdown(imposed_rank_page(table, "T", TITLES))
+    page = markdown(imposed_rank_page(table, "T"))
     assert ("A B" in page) == ("retrained" in kinds)
     assert ("with a LayerNorm between them" in page) == ("normed" in kinds)
     assert (
         ("| share of the cost" in page) == ("one training seed" in page) == bool({"retrained", "normed"} & set(kinds))
     )
     assert ("smallest singular values" in page) == ("svd" in kinds)
-    figure = show.draw(table, "truth", KINDS)
+    figure = show.draw(table, "truth")
     assert [len(axes.lines) for axes in figure.axes] == [1 + len(kinds)] * (2 + len(METRICS))
 
 
 def test_heads_on_other_trunks_stand_in_the_table_and_in_a_figure_of_their_own():
     other = {"model": "full4-s1", "kind": "full_head", "rank": 4, "seed": 1}
     table = made_up([*MODELS, other])
-    page = markdown(imposed_rank_page(table, "T", TITLES))
+    page = markdown(imposed_rank_page(table, "T"))
     assert "| full head retrained on the trunk of that rank |" in page
-    assert [len(axes.lines) for axes in show.draw(table, "truth", KINDS).axes] == [5] * (2 + len(METRICS))
+    assert [len(axes.lines) for axes in show.draw(table, "truth").axes] == [5] * (2 + len(METRICS))
 
 
 def test_another_kind_of_retrained_head_leaves_the_rows_of_the_first_as_they_are(job):
@@ -232,16 +231,16 @@ def test_there_is_no_share_of_a_cost_that_may_be_none(cost):
 def test_several_seeds_have_rows_of_their_own_and_one_line():
     again = [{**model, "model": model["model"].replace("s1", "s2"), "seed": 2} for model in MODELS]
     table = made_up([*MODELS, *again])
-    page = markdown(imposed_rank_page(table, "T", TITLES))
+    page = markdown(imposed_rank_page(table, "T"))
     assert "| rank   | seed   | way" in page
-    figure = show.draw(table, "truth", KINDS)
+    figure = show.draw(table, "truth")
     assert len(figure.axes[0].lines) == 5
     assert "one training seed" not in page
 
 
 def test_the_figure_shows_the_numbers_of_the_table(job):
     table = made_up(MODELS)
-    figure = show.draw(table, "truth", KINDS)
+    figure = show.draw(table, "truth")
     full, scratch, truncated, retrained, normed = figure.axes[0].lines
     means = table[table.measure == "loss"].set_index("model").value
     assert full.get_ydata()[0] == means["bn32-s1"]

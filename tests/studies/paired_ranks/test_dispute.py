@@ -5,13 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from default_config import KINDS, TITLES
-
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
+
 from oversmoothing.store.layout import write_csv
+from oversmoothing.tables.kinds import TITLES
+from oversmoothing.tables.record import record, written
 from studies.paired_ranks import judge
 from studies.paired_ranks.dispute import DISPUTE, Arms
-from studies.paired_ranks.paired import SLOWDOWN
+from studies.paired_ranks.paired import SLOWDOWN, as_record
 
 SEEDS = range(1, 6)
 NOISE = np.array([-1.0, 0.5, 0.2, 1.1, -0.8])  # over seeds; its mean is 0
@@ -46,7 +47,7 @@ def arms(costs=(), slowdowns=2.0, leaks=0.0, shares=SHARES, unsure=0.002, withou
                 passed.append({**own, "measure": "gradient_share", "value": share + unsure * noise})
                 passed.append({**own, "measure": "loss", "value": loss + 1e-3 * noise})
     differences = pd.DataFrame([row for row in rows if row["kind"] not in without])
-    return Arms(differences, pd.DataFrame(passed), TITLES, classes)
+    return Arms(differences, pd.DataFrame(passed), classes)
 
 
 MANY = {
@@ -109,7 +110,7 @@ def test_intervals_are_students_over_seeds():
 @pytest.mark.parametrize("claim", DISPUTE, ids=lambda claim: claim.id)
 def test_what_is_missing_is_said(claim):
     nothing = arms(without=list(TITLES), shares={("plain", 4): 0.1})
-    empty = Arms(nothing.differences.reindex(columns=arms().differences.columns), nothing.gradient, TITLES)
+    empty = Arms(nothing.differences.reindex(columns=arms().differences.columns), nothing.gradient)
     verdict = judge_claim(claim.test, empty)
     assert verdict.verdict == OPEN
     assert verdict.note
@@ -117,13 +118,11 @@ def test_what_is_missing_is_said(claim):
 
 def test_the_script_and_its_page(tmp_path):
     own = arms()
-    for name, table in (("seeds", own.differences), ("gradient", own.gradient)):
-        write_csv(table, tmp_path / f"{name}.csv")
+    for name, table in (("seeds", as_record(own.differences)), ("gradient", record(own.gradient))):
+        write_csv(written(table, name), tmp_path / f"{name}.csv")
     output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
     inputs = SimpleNamespace(seeds=tmp_path / "seeds.csv", gradient=tmp_path / "gradient.csv")
-    judge.main(
-        SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings={"kinds": KINDS, "classes": 8192}))
-    )
+    judge.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings={"classes": 8192})))
     table = pd.read_csv(output.csv)
     assert table.id.tolist() == [claim.id for claim in DISPUTE]
     text = " ".join(output.markdown.read_text().split())

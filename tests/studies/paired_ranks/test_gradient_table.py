@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from default_config import KINDS
 
 from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.record import record
@@ -64,7 +63,7 @@ def test_the_script_and_its_page(tmp_path):
         paths.append(tmp_path / f"{model['model']}.parquet")
         write_table(paths[-1], pa.Table.from_pandas(measured(model)), {})
     output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in FORMATS})
-    params = SimpleNamespace(settings={"models": MODELS, "kinds": KINDS, "unit": "byte"})
+    params = SimpleNamespace(settings={"models": MODELS, "unit": "byte"})
     show_gradient.main(SimpleNamespace(input=paths, output=output, params=params))
     text = " ".join(output.markdown.read_text().split())
     assert "| 4 | gradient alone | 0.114 [" in text
@@ -74,7 +73,7 @@ def test_the_script_and_its_page(tmp_path):
 
 
 def test_the_figure_has_a_line_per_way_and_rank_and_a_point_per_model(table):
-    left, right = show_gradient.draw(table, KINDS).axes[:2]
+    left, right = show_gradient.draw(table).axes[:2]
     assert len(left.lines) == 3
     assert sum(len(line.get_xdata()) for line in right.lines) == len(MODELS)
 
@@ -92,7 +91,7 @@ def test_the_figure_of_costs_shows_the_intervals_of_the_table():
                         **{"value": mean, "low": mean - 0.1, "high": mean + 0.2},
                     }
                 )
-    panels = show_paired.draw(record(rows), "truth", KINDS).axes
+    panels = show_paired.draw(record(rows), "truth").axes
     assert len(panels) == 4
     for axes in panels:
         assert len(axes.containers) == 3  # unused classes impose no rank

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from default_config import KINDS, TITLES
 from kept_runs import INTERVAL, ROOT, RUNS, quotes, tables
 from scipy import stats
 
@@ -34,13 +33,13 @@ def test_its_tables_follow_from_its_differences(dispute):
     keys = ["kind", "rank", "truth", "measure"]
     again, before = (
         table.set_index(keys).sort_index()[[*INTERVAL, "n", "published"]]
-        for table in (paired_table(by_seed, published, TITLES), kept["paired_ranks"])
+        for table in (paired_table(by_seed, published), kept["paired_ranks"])
     )
     values = ~again.index.get_level_values("measure").str.endswith(BASE)
     assert (again.index == before.index).all()
     pd.testing.assert_frame_equal(again[values], before[values], rtol=1e-4, atol=1e-5, check_dtype=False)
     np.testing.assert_allclose(again.value[~values], before.value[~values], rtol=1e-4)
-    claims = claims_table(DISPUTE, Arms(by_seed, kept["gradient"], TITLES), None).set_index("id")
+    claims = claims_table(DISPUTE, Arms(by_seed, kept["gradient"]), None).set_index("id")
     assert set(claims.index) >= set(kept["gradient_claims"].id)  # of a run before the square was closed, not all
     assert claims.verdict[kept["gradient_claims"].id].tolist() == kept["gradient_claims"].verdict.tolist()
 
@@ -48,22 +47,20 @@ def test_its_tables_follow_from_its_differences(dispute):
 def test_its_pages_and_figures_can_be_made(dispute):
     kept = tables(dispute)
     pages = [
-        paired_page(kept["paired_ranks"], "t", TITLES),
-        gradient_page(kept["gradient"], "t", TITLES),
-        imposed_rank_page(kept["imposed_rank"], "t", TITLES),
+        paired_page(kept["paired_ranks"], "t"),
+        gradient_page(kept["gradient"], "t"),
+        imposed_rank_page(kept["imposed_rank"], "t"),
         dispute_page(DISPUTE, kept["gradient_claims"], "t"),
     ]
     assert all("nan" not in markdown(page) for page in pages)
-    assert show_paired.draw(kept["paired_ranks"], "truth", KINDS).axes
-    assert show_gradient.draw(kept["gradient"], KINDS).axes
-    assert show_imposed.draw(kept["imposed_rank"], "truth", KINDS).axes
+    assert show_paired.draw(kept["paired_ranks"], "truth").axes
+    assert show_gradient.draw(kept["gradient"]).axes
+    assert show_imposed.draw(kept["imposed_rank"], "truth").axes
 
 
 def test_the_page_says_how_many_seeds_would_decide_what_is_open():
     folder = ROOT / "resources/studies/gradient/tables"
-    arms = Arms(
-        from_record(read_record(folder / "paired_ranks_by_seed.csv")), read_record(folder / "gradient.csv"), TITLES
-    )
+    arms = Arms(from_record(read_record(folder / "paired_ranks_by_seed.csv")), read_record(folder / "gradient.csv"))
     seeds = claims_table(DISPUTE, arms, None).set_index("id").seeds
     page = " ".join((ROOT / "docs/findings.md").read_text().split())
     for claim, words in (

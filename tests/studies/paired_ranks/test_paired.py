@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from default_config import KINDS, TITLES
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -63,7 +62,7 @@ NOTHING = along().iloc[:0]
 
 def differences(curves=None, snapshots=NOTHING, of=None):
     by_seed = per_seed(table() if of is None else of, curves or {}, snapshots)
-    return paired_table(by_seed, PUBLISHED, TITLES)
+    return paired_table(by_seed, PUBLISHED)
 
 
 def history(*losses, every=10):
@@ -187,7 +186,7 @@ def test_the_script_and_its_page(tmp_path):
         table=tmp_path / "imposed.csv", histories=histories, published=tmp_path / "published.csv",
         along=snapshots, tbat=scores,
     )  # fmt: skip
-    params = SimpleNamespace(settings={"resamples": 10, "seed": 1, "truth": "truth", "kinds": KINDS})
+    params = SimpleNamespace(settings={"resamples": 10, "seed": 1, "truth": "truth"})
     show_paired.main(SimpleNamespace(input=inputs, output=output, params=params))
     seeds = from_record(read_record(output.seeds))
     assert (seeds.groupby(["kind", "measure"]).seed.nunique() == 3).all()

@@ -1,29 +1,23 @@
 """TTO by rank and seed beside the floor, and the steps between neighbouring ranks."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.tables.figures.style import Look, Looks, handles, kind_looks, legend, rank_axis, style, titled
+from oversmoothing.tables.figures.style import Look, Looks, handles, kind_look, legend, rank_axis, style, titled
+from oversmoothing.tables.kinds import LEGENDS
 from studies.across_seeds.table import FLOOR, STEP
 
 MEASURE = AGAINST_TRUTHS[0]
 GREYS = ("0.75", "0.45")
 
 
-def draw(table: pd.DataFrame, kinds: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw what `table.across_table` returns: levels with the floor behind them, and paired steps.
-
-    `kinds` has ``kind``, ``title``, ``legend`` and ``look`` of each kind of model (see `plan.arms.described`).
-    """
+def draw(table: pd.DataFrame) -> Figure:
+    """Draw what `table.across_table` returns: levels with the floor behind them, and paired steps."""
     pooled = table[table.truth.isna() & table.model.isna() & table["rank"].notna()]
-    looks = {kind["kind"]: look for kind, look in zip(kinds, kind_looks(kinds).values(), strict=True)}
-    looks = {kind: look for kind, look in looks.items() if (pooled.kind == kind).any()}
+    looks = {kind: kind_look(kind) for kind in LEGENDS if (pooled.kind == kind).any()}
     with style():
         figure = Figure(figsize=(10, 4.4))
         levels, steps = figure.subplots(1, 2, width_ratios=[1.25, 1])
@@ -41,8 +35,7 @@ def draw(table: pd.DataFrame, kinds: Sequence[Mapping[str, Any]]) -> Figure:
             f"{METRICS[MEASURE].name}, the probability added outside the truth's nucleus; the band is chance: what two "
             "models show that differ in their seed alone.",
         )
-        titles = {kind["kind"]: kind["legend"] for kind in kinds}
-        entries = handles({titles[kind]: look for kind, look in looks.items()}, markersize=6, linewidth=1.6)
+        entries = handles({LEGENDS[kind]: look for kind, look in looks.items()}, markersize=6, linewidth=1.6)
         legend(figure, [*entries, *floors], columns=2)
     return figure
 

@@ -39,6 +39,6 @@ if ACROSS:
             **table("across_seeds", "8 Small models", "Across seeds: the numbers", caption="table.rst"),
             **figure("across_seeds", "8 Small models", "Across seeds", caption="figure.rst"),
         params:
-            settings=settings(models=ACROSS, equals=EQUALS, kinds=KINDS),
+            settings=settings(models=ACROSS, equals=EQUALS),
         script:
             "show.py"

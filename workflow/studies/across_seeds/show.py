@@ -19,10 +19,8 @@ def main(job: Job) -> None:
     """Read the scores; write the table and the figure in all formats."""
     settings = job.params.settings
     table = across_table(means(job.input.scores), means(job.input.equals), settings["models"], settings["equals"])
-    write_record(
-        job.output, table, across_page(table, TITLE, {kind["kind"]: kind["title"] for kind in settings["kinds"]})
-    )
-    write_figure(draw(table, settings["kinds"]), [job.output.png, job.output.pdf, job.output.svg])
+    write_record(job.output, table, across_page(table, TITLE))
+    write_figure(draw(table), [job.output.png, job.output.pdf, job.output.svg])
 
 
 def means(paths: Iterable[str]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
 from oversmoothing.tables.record import record
 
@@ -93,18 +94,18 @@ def metric(measure: str) -> str:
     return measure.removesuffix(STEP).removesuffix(FLOOR)
 
 
-def across_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> Page:
+def across_page(table: pd.DataFrame, title: str) -> Page:
     """Page with the levels and steps, the arms, the floor, and the levels against each truth."""
-    table = table.assign(way=table.kind.map(titles))
+    table = table.assign(way=table.kind.map(TITLES))
     everywhere = table[table.truth.isna() & table.model.isna()]
     sections = [Section("Levels, and steps to the next rank of the arm", _level_rows(everywhere))]
     arms = everywhere[everywhere.kind.str.contains(LESS, na=False)]
     for kind, part in arms.groupby("kind", sort=False):
-        arm = titles[str(kind).removesuffix(LESS + FAMILY)]
+        arm = TITLES[str(kind).removesuffix(LESS + FAMILY)]
         sections.append(Section(f"{arm.capitalize()}, minus the family at the same rank", _by_measure(part)))
     if len(floor := table[table.measure.str.endswith(FLOOR)]):
         sections.append(Section("The floor: two models that differ in nothing but their seed", _floor_rows(floor)))
-    truths = list(table.truth[table.kind.isin(list(titles)) & table["rank"].notna()].dropna().unique())
+    truths = list(table.truth[table.kind.isin(list(TITLES)) & table["rank"].notna()].dropna().unique())
     if len(truths) > 1:
         sections.append(Section("TTO against each truth", _truth_rows(table, truths)))
     seeds = int(everywhere.n[everywhere["rank"].notna()].max())

@@ -18,12 +18,7 @@ CHAPTER = Chapter(
         "singular entropy": "Divergence of the head's normalised singular values from uniform; 0 if all are equal.",
         "anisotropy": "Mean cosine between hidden states of different positions; near 1, they share a direction.",
     },
-    tables=("along_training",),
-    figures=(
-        "along_training",
-        "layers_along_training",
-        "head_spectra",
-        "forced_along_training",
-    ),
+    tables=("along_training", "other_models"),
+    figures=("along_training", "layers_along_training", "head_spectra", "forced_along_training", "other_models"),
     after="Oversmoothing",
 )

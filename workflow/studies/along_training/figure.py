@@ -20,48 +20,67 @@ from oversmoothing.tables.figures.style import (
     style,
     titled,
 )
+from oversmoothing.tables.page import label
 from studies.along_training.finding import finding
-from studies.along_training.table import last_layer, steps
+from studies.along_training.table import last_layer, steps, without_layers
 
 LAST: dict[str, Any] = {"marker": "o", "markersize": 12, "mfc": "none", "mec": "black", "linestyle": "none"}
 OF_BLOCKS = {
     "anisotropy": "anisotropy (mean cosine;\n1: all states point one way)",
     "outlier_dimensions": "outlier dimensions\n(far larger than the others)",
 }
+OWN = {
+    "loss": ("Loss ↓", ""),  # in the unit of the table
+    "singular_entropy": ("Head: singular entropy", "nats (0: all used equally)"),
+    "effective_rank": ("Head: effective rank", "dimensions that it uses"),
+    "head_input_anisotropy": ("What enters the head: anisotropy", "mean cosine (1: all alike)"),
+    "anisotropy": ("Last block: anisotropy", "mean cosine (1: all alike)"),
+    "largest_dimension": ("Last block: largest dimension", "share of the squared length"),
+}
+OTHERS = {"loss_per_byte": OWN["loss"], "singular_entropy": OWN["singular_entropy"]}
+OTHERS |= {"anisotropy": ("Last inner layer: anisotropy", "mean cosine (1: all alike)")}
+OTHERS |= {"head_input_anisotropy": OWN["head_input_anisotropy"]}
 COLUMNS = 5
 STEPS = 6  # lines in a panel of singular values, from the first step to the last
 
 
 def along(table: pd.DataFrame) -> Figure:
     """Draw six measures against steps, one line per model, from `table.along_training_table`."""
-    panels = {
-        "loss": ("Loss ↓", _unit(table)),
-        "singular_entropy": ("Head: singular entropy", "nats (0: all used equally)"),
-        "effective_rank": ("Head: effective rank", "dimensions that it uses"),
-        "head_input_anisotropy": ("What enters the head: anisotropy", "mean cosine (1: all alike)"),
-        f"anisotropy {last_layer(table)}": ("Last block: anisotropy", "mean cosine (1: all alike)"),
-        f"largest_dimension {last_layer(table)}": ("Last block: largest dimension", "share of the squared length"),
-    }
-    models = _models(table)
+    question = "How do loss, head and hidden states change as a model learns?"
+    answer = "One line per model. Where small models saturate, Godey et al. (2024) saw anisotropy and entropy rise."
+    return _courses(table, OWN, question, answer)
+
+
+def others(table: pd.DataFrame) -> Figure:
+    """Draw four measures of other people's models; a revision without a step is a marker at the right."""
+    question = "Do small models of others saturate as they learn?"
+    return _courses(table, OTHERS, question, "One line per model; anisotropy near 1: all hidden states point one way.")
+
+
+def _courses(table: pd.DataFrame, panels: Mapping[str, tuple[str, str]], question: str, answer: str) -> Figure:
+    models, rows = _models(table), without_layers(table)
+    last = 0 if table.step.isna().all() else int(table.step.max())
+    beyond = 12 * max(last, 1) if table.step.isna().any() else None
+    looks = model_looks(models)
     with style():
-        figure = Figure(figsize=(9, 10))
-        for axes, (measure, (title, label)) in zip(
-            figure.subplots(3, 2, sharex=True).flat, panels.items(), strict=True
-        ):
+        figure = Figure(figsize=(9, 1 + 1.5 * len(panels)))
+        places = figure.subplots(len(panels) // 2, 2, sharex=True).flat
+        for axes, (measure, (title, unit)) in zip(places, panels.items(), strict=True):
             for model in models:
-                values = steps(table, model["model"])[measure]
-                axes.plot(values.index, values, markersize=5, linewidth=1.5, **rank_look(model["rank"]))
+                own = rows[(rows.model == model["model"]) & (rows.measure == measure)].sort_values("step")
+                along, alone = own.dropna(subset="step"), own[own.step.isna()]
+                look = {**looks[label({"kind": "family", **model})], "markersize": 5, "linewidth": 1.5}
+                axes.plot(along.step.astype(float), along.value, **look)
+                if len(alone):
+                    axes.plot([beyond] * len(alone), alone.value, **look | {"linestyle": "none"})
             axes.set_title(title)
-            axes.set_ylabel(label)
+            axes.set_ylabel(unit or _unit(table, measure))
             axes.grid(axis="y")
-            step_axis(axes, int(table.step.max()))
-        _log(figure.axes[2])
-        titled(
-            figure,
-            "How do loss, head and hidden states change as a model learns?",
-            "One line per model. Where small models saturate, Godey et al. (2024) saw anisotropy and entropy rise.",
-        )
-        legend(figure, handles(model_looks(models), markersize=5))
+            step_axis(axes, last, beyond=beyond)
+            if measure == "effective_rank":
+                _log(axes)
+        titled(figure, question, answer)
+        legend(figure, handles(looks, markersize=5))
     return figure
 
 
@@ -160,8 +179,9 @@ def _log(axes: Axes) -> None:
 
 
 def _models(table: pd.DataFrame) -> list[dict[Any, Any]]:
-    return table[["model", "rank"]].drop_duplicates().to_dict("records")
+    """Names and ranks of models, the rank None where there is none."""
+    return table[["model", "rank"]].drop_duplicates().astype(object).replace({pd.NA: None}).to_dict("records")
 
 
-def _unit(table: pd.DataFrame) -> str:
-    return str(table.unit[table.measure == "loss"].iloc[0])
+def _unit(table: pd.DataFrame, measure: str = "loss") -> str:
+    return str(table.unit[table.measure == measure].iloc[0])

@@ -6,10 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.jobs import Job, run
-from oversmoothing.tables.figures.style import PALETTE, handles, legend, named, step_axis, style, titled, write_figure
+from oversmoothing.tables.figures.style import PALETTE, handles, legend, named, step_axis, style, titled
 from oversmoothing.tables.published import listed
-from oversmoothing.tables.record import read_record
 
 OVER = 0.9  # of a fall
 LOOKS: dict[str, dict[str, Any]] = {
@@ -17,11 +15,6 @@ LOOKS: dict[str, dict[str, Any]] = {
     "rest": {"color": "0.45", "marker": "o", "linestyle": (0, (4, 1.5))},
 }
 MARK: dict[str, Any] = {"marker": "o", "markersize": 13, "mfc": "none", "mec": "black", "linestyle": "none"}
-
-
-def main(job: Job) -> None:
-    """Read the table along training; write the figure."""
-    write_figure(draw(read_record(job.input[0])), job.output)
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -88,7 +81,3 @@ def over_at(values: pd.Series) -> int | None:
     values = values.sort_index()
     first, last = values.iloc[0], values.iloc[-1]
     return int(values.index[first - values >= OVER * (first - last)][0]) if 2 * last < first else None
-
-
-if __name__ == "__main__":
-    run(main)

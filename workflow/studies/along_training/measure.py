@@ -1,31 +1,53 @@
 """Loss, head spectrum, hidden-state geometry and oversmoothing of one model at each snapshot of its training."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import torch
 from tqdm import tqdm
 
-from oversmoothing.data.windows import read_windows
+from oversmoothing.data.windows import read_windows, window_tokens
 from oversmoothing.forced.divide import divide
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import setup
+from oversmoothing.models.head_gradient import best_approximation
 from oversmoothing.models.heads import read_model_head
-from oversmoothing.models.logits import WindowStates
+from oversmoothing.models.inference import run_windows
+from oversmoothing.models.logit_files import logit_groups
+from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, window_keys
+from oversmoothing.models.model import GPT
+from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.weights import load_metadata, load_model
 from oversmoothing.numerics.compiled import use_threads
+from oversmoothing.numerics.singular_values import singular_values
 from oversmoothing.numerics.spaced_positions import positions_of
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.scores.metrics import score
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.training.loop import snapshot_steps
-from studies.along_training.snapshot import MEASURES, SPECTRA, head_spectrum, measure
+from studies.along_training.sums import Sums, row, spectrum, vectors, watching
 
 logger = logging.getLogger(__name__)
+
+MEASURES = pa.schema(
+    [
+        ("step", pa.int32()),
+        ("measure", pa.string()),
+        ("layer", pa.int32()),  # from 1, the first block's output; null for other measures
+        ("truth", pa.string()),  # null for measures without one
+        ("value", pa.float64()),
+        ("n", pa.int32()),  # number of scored bytes; for the head, of singular values
+    ]
+)
+SPECTRA = pa.schema([("step", pa.int32()), ("index", pa.int32()), ("singular_value", pa.float64())])  # index from 1
 
 
 def main(job: Job) -> None:
@@ -41,17 +63,77 @@ def main(job: Job) -> None:
     for step, path in tqdm(kept.items(), desc=job.wildcards.model, unit="snapshot", disable=None):
         model = load_model(path, device)
         try:
-            measures = measure(
-                model, windows, truths, settings["tau"], settings["batch"], precision,
-                settings["backward_rank"], rejecting(step, path, settings["tbat"]), dividing(path, settings["forced"]),
-            )  # fmt: skip
-            rows += [{"step": step, **row} for row in measures]
-            spectra += [{"step": step, **row} for row in head_spectrum(model)]
+            sigma = singular_values(head_matrix(model, "a snapshot").detach().float().cpu().numpy())
+            measures = measure(model, path, step, sigma, windows, truths, settings, precision)
+            rows += [{"step": step, **one} for one in measures]
+            spectra += [{"step": step, **one} for one in spectrum(sigma)]
         except ValueError as error:
             raise UserError(f"{path}: {error}; train the model again") from error
     made_by = provenance(settings, model=job.wildcards.model, precision=precision, device=device.type)
     write_table(job.output.measures, pa.Table.from_pylist(rows, schema=MEASURES), made_by)
     write_table(job.output.spectra, pa.Table.from_pylist(spectra, schema=SPECTRA), made_by)
+
+
+def measure(
+    model: GPT,
+    weights: Path,
+    step: int,
+    sigma: np.ndarray,
+    windows: pa.Table,
+    truths: Mapping[str, str | Path],
+    settings: Mapping[str, Any],
+    precision: str,
+) -> Iterator[dict[str, Any]]:
+    """Yield the measures of a snapshot over windows as rows of `MEASURES` without ``step``.
+
+    They are those of `Sums`, of a head of the singular values `sigma`, and the gradient through its best approximation
+    of ``backward_rank``; ``tbat`` from its ``first_step`` on; and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under
+    pure decoding, and the KL ``forced`` by the head and the ``rest``, at ``forced`` positions of each window. `truths`
+    are files of logits over windows that begin with these; a `UserError` names one that was run over others or has
+    another vocabulary.
+    """
+    rank, rejects, per_window = (settings[key] for key in ("backward_rank", "tbat", "forced"))
+    passed = model.head.weight if rank is None else best_approximation(model.head.weight, rank)
+    own, rejected = Sums(passed.detach().cpu(), dimensions=True), 0.0
+    rejects = rejects if rejects and step >= rejects["first_step"] else None
+    basis = choose_basis(weights, rejects["condition"]) if rejects else None
+    head = read_model_head(weights).prepared() if per_window else None
+    sums = {name: np.zeros(len(AGAINST_TRUTHS)) for name in truths}
+    divided: dict[str, list[np.ndarray]] = {name: [] for name in truths}
+    groups = {name: logit_groups(path) for name, path in truths.items()}
+    prompt = len(window_tokens(windows.slice(0, 1))[0][0])
+
+    def leave(layer: int, given: torch.Tensor, output: torch.Tensor) -> None:
+        own.leave(layer, vectors(output[:, prompt - 1 :]))
+
+    with watching({block: partial(leave, layer) for layer, block in enumerate(model.blocks, 1)}):
+        for state in run_windows(model, windows, settings["batch"], precision):
+            q, exact = softmax(state.logits), softmax(state.logits.astype(np.float64))
+            own.nats -= float(np.log(exact[np.arange(len(state.target)), state.target]).sum())
+            own.count += len(state.target)
+            own.entered.add(state.post)
+            own.gradient.add(torch.from_numpy(state.logits), torch.from_numpy(state.target.astype(np.int64)))
+            if rejects and basis:
+                post = state.post if rejects["condition"] == "tangent" else None
+                scores = tbat(basis, exact, rejects["delta"], rejects["mass_tolerance"], str(weights), post)
+                rejected += float(scores.value.sum())
+            for name, path in truths.items():
+                truth = _beside(state, next(groups[name], None), path)
+                scores = score(q, softmax(truth), [lambda p: p], AGAINST_TRUTHS, settings["tau"])[0]
+                sums[name] += scores.sum(axis=1, dtype=np.float64)
+                if head:
+                    at = positions_of(len(truth), per_window)
+                    _, nearest, rest = divide(head, state.logits[at], softmax(truth[at].astype(np.float64)))
+                    divided[name].append(np.stack([nearest.forced, rest]))
+    yield from own.rows(sigma)
+    if rejects:
+        yield row("tbat", rejected / own.count, own.count)
+    for name, totals in sums.items():
+        for metric, total in zip(AGAINST_TRUTHS, totals, strict=True):
+            yield row(metric, total / own.count, own.count, truth=name)
+        if per_window:
+            for part, values in zip(("forced", "rest"), np.concatenate(divided[name], axis=1), strict=True):
+                yield row(part, values.mean(), len(values), truth=name)
 
 
 def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> dict[int, Path]:
@@ -75,34 +157,18 @@ def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> d
     return dict(sorted(by_step.items()))
 
 
-def rejecting(
-    step: int, weights: Path, settings: Mapping[str, Any] | None
-) -> Callable[[WindowStates], np.ndarray] | None:
-    """Return what gives TBAT of a window's bytes under a snapshot's head; None without settings, or before its step."""
-    if settings is None or step < settings["first_step"]:
-        return None
-    basis, tangent = choose_basis(weights, settings["condition"]), settings["condition"] == "tangent"
-
-    def reject(state: WindowStates) -> np.ndarray:
-        p = softmax(state.logits.astype(np.float64))
-        post = state.post if tangent else None
-        return tbat(basis, p, settings["delta"], settings["mass_tolerance"], str(weights), post).value
-
-    return reject
-
-
-def dividing(weights: Path, per_window: int | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
-    """Return what gives KL forced by a snapshot's head, and the rest, at some bytes of a window; None for none."""
-    if per_window is None:
-        return None
-    head = read_model_head(weights).prepared()
-
-    def parts(logits: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        at = positions_of(len(logits), per_window)
-        _, nearest, rest = divide(head, logits[at], softmax(truth[at].astype(np.float64)))
-        return np.stack([nearest.forced, rest])
-
-    return parts
+def _beside(state: WindowStates, group: tuple[pa.RecordBatch, np.ndarray] | None, path: str | Path) -> np.ndarray:
+    """Return a truth's logits of the same window."""
+    keys = zip(POSITION_FIELDS, window_keys(state.window, state.target), strict=True)
+    if group is None or any(not group[0][name].equals(key) for (name, _), key in keys):
+        raise UserError(f"{path}: other windows than those of the config; delete it and run again")
+    logits = group[1]
+    if logits.shape != state.logits.shape:
+        raise UserError(
+            f"{path}: a vocabulary of {logits.shape[1]}, but the model has {state.logits.shape[1]}; "
+            "model and truth must have the same tokens"
+        )
+    return logits
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
-"""The trainings whose snapshots are measured, and at which of them TBAT is."""
+"""The trainings whose snapshots are measured, the revisions of other people's models, and mistakes in `others`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from oversmoothing.hub.names import as_folder, as_gguf, asset_name, file_name
 from plan.arms import SCORED
+from plan.assets import hub_source, step, weight_bytes
 from plan.models import Model, by_name, full_models
+from plan.resources import scaled
 from plan.settings import settings
 from plan.studies import Study
 
@@ -36,4 +40,95 @@ def tbat(config: Mapping[str, Any], model: str) -> dict[str, Any] | None:
     return settings(first_step=FIRST_STEP, **{key: given[key] for key in ("delta", "condition", "mass_tolerance")})
 
 
-STUDY = Study(tested={"along_training": ()})
+@dataclass(frozen=True)
+class Revision:
+    """One revision of an external model; it and the model are named as in the config."""
+
+    model: str
+    revision: str
+    step: int | None  # None if the revision's name has none
+    asset: str  # name of the manifest
+    source: dict[str, str]  # what to fetch, or the user's folder (see `assets.by_name`)
+    settings: dict[str, Any]  # on which its measurement depends
+
+
+def revisions(config: Mapping[str, Any]) -> dict[str, Revision]:
+    """Revisions of other people's models, by the path of their results: ``pythia-70m/step0``."""
+    return dict(_revisions(config))
+
+
+def memory(revision: Revision, manifest: str, attempt: int = 1) -> int:
+    """Estimated memory of a measurement in MB: float32 weights, logits of a batch, and 3 GB for PyTorch.
+
+    Weights on the hub mostly take two bytes each. Until the manifest exists, 16 GB are requested.
+    """
+    stored = weight_bytes(manifest)
+    if stored is None:
+        return scaled(16_000, attempt)
+    logits = 8 * 60_000 * revision.settings["batch"] * revision.settings["context"]
+    return scaled(3000 + (3 * stored + logits) // 10**6, attempt)
+
+
+def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check that revisions are unique, and that `main` is used only for the end of a training."""
+    places = [place for place, _ in _revisions(config)]
+    for place in places:
+        if places.count(place) > 1:
+            yield f"others.models: {place} is listed twice; keep one of them"
+    for i, entry in enumerate(config["others"]["models"]):
+        named, end = entry.get("revisions", ["main"]), entry.get("main_is")
+        if end is None:
+            continue
+        where = f"others.models.{i}.main_is: {end} of {entry['name']}"
+        if (last := step(end)) is None:
+            yield f"{where} has no step in its name; write the last revision, such as step143000"
+        elif {"main", end} <= set(named):
+            yield f"{where} is main, and both are listed in revisions; keep one of them"
+        elif later := [revision for revision in named if (step(revision) or 0) > last]:
+            yield f"{where} is not the end of training: {later[0]} comes after it"
+
+
+def folders(config: Mapping[str, Any]) -> dict[str, str]:
+    """Folders of the user that are read in the place of models of the hub, by key."""
+    return {
+        f"others.models: revision {one.revision} of {one.model}": one.source["folder"]
+        for one in revisions(config).values()
+        if "folder" in one.source
+    }
+
+
+def assets(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, str], int | None]]:
+    """Source and training step of each revision, by the name of its manifest."""
+    return {one.asset: (one.source, one.step) for one in revisions(config).values()}
+
+
+def _revisions(config: Mapping[str, Any]) -> Iterator[tuple[str, Revision]]:
+    common = {key: value for key, value in config["others"].items() if key != "models"}
+    for entry in config["others"]["models"]:
+        how = common | {key: entry[key] for key in ("batch", "precision") if key in entry}
+        for revision in entry.get("revisions", ["main"]):
+            asset, source = _source(entry, revision)
+            meant = entry.get("main_is", revision) if revision == "main" else revision
+            one = Revision(entry["name"], revision, step(meant), asset, source, settings(**how))
+            yield f"{one.model}/{file_name(revision)}", one
+
+
+def _source(entry: Mapping[str, Any], revision: str) -> tuple[str, dict[str, str]]:
+    """Asset and source of a revision; `main` is the end of training if the config says which step that is."""
+    is_end = entry.get("main_is") == revision
+    folder = as_folder(entry["hub"])
+    if folder is None:
+        otherwise = {"otherwise": "main"} if is_end else {}
+        name = asset_name(entry["hub"], revision) + ("-or-main" if is_end else "")
+        return name, settings(repository=entry["hub"], revision=revision, **otherwise)
+    if as_gguf(entry["hub"]):
+        return asset_name(entry["hub"], revision), hub_source(entry["hub"], revision)
+    inner = folder / revision if "revisions" in entry else folder
+    if is_end and not inner.is_dir():
+        main = folder / "main"
+        source = settings(folder=str(main), revision="main", instead_of=revision)
+        return file_name(f"folder-{main}-for-{revision}"), source
+    return file_name(f"folder-{inner}"), settings(folder=str(inner))
+
+
+STUDY = Study(mistakes, folders=folders, assets=assets, tested={"along_training": ()})

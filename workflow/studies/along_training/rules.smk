@@ -1,14 +1,23 @@
-"""Measurements of the models along their training, from its snapshots (Godey et al. 2024).
+"""Measurements of models along their training (Godey et al. 2024): of those trained here, and of other people's.
 
-Needs: windows.parquet, snapshots and weights of the models trained here, the truths' logits.
+Needs: windows.parquet, snapshots and weights of the models trained here, the truths' logits; of other people's models
+the evaluation split and the manifests of `snakemake assets`.
 Makes: dynamics/{model}.parquet and dynamics/spectra/{model}.parquet; tables/along_training.{csv,md,html,tex}; figures
 along_training, forced_along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg,pdf}.
+If the config lists revisions of other people's models: others/{model}/{revision}.parquet and {revision}.spectrum.parquet;
+tables/other_models.{csv,md,html,tex}; figures/other_models.{png,svg,pdf}.
 """
 
 from studies.along_training import plan as along_training
 
 SNAPSHOTS += along_training.followed(MODELS.values())
 FOLLOWED = [model for model in SNAPSHOTS if model.kind == "family"]
+REVISIONS = along_training.revisions(config)
+
+
+def drawn(name, label, caption):
+    """Files of a figure, as one of several outputs of a rule."""
+    return [*figure(name, "8 Small models", label, caption=f"{caption}.rst").values()]
 
 
 rule dynamics:
@@ -43,6 +52,11 @@ rule dynamics:
 
 
 if FOLLOWED:
+    FORCED_ALONG = (
+        {"forced": drawn("forced_along_training", "Along training: what the head forces, and the rest", "forced")}
+        if config["dynamics"]["forced_per_window"]
+        else {}
+    )
 
     rule along_training_table:
         input:
@@ -50,38 +64,11 @@ if FOLLOWED:
             spectra=[f"{RESULTS}/dynamics/spectra/{model.name}.parquet" for model in FOLLOWED],
         output:
             **table("along_training", "8 Small models", "Along training: where the models end", caption="table.rst"),
-            along=[
-                *figure(
-                    "along_training",
-                    "8 Small models",
-                    "Along training: loss, head and hidden states",
-                    caption="figure.rst",
-                ).values()
-            ],
-            against_loss=[
-                *figure(
-                    "oversmoothing_against_loss",
-                    "8 Small models",
-                    "Oversmoothing against loss",
-                    caption="against_loss.rst",
-                ).values()
-            ],
-            layers=[
-                *figure(
-                    "layers_along_training",
-                    "8 Small models",
-                    "Along training: the hidden states of every block",
-                    caption="layers.rst",
-                ).values()
-            ],
-            spectra=[
-                *figure(
-                    "head_spectra",
-                    "8 Small models",
-                    "Along training: singular values of the head",
-                    caption="spectra.rst",
-                ).values()
-            ],
+            **FORCED_ALONG,
+            along=drawn("along_training", "Along training: loss, head and hidden states", "figure"),
+            against_loss=drawn("oversmoothing_against_loss", "Oversmoothing against loss", "against_loss"),
+            layers=drawn("layers_along_training", "Along training: the hidden states of every block", "layers"),
+            spectra=drawn("head_spectra", "Along training: singular values of the head", "spectra"),
         params:
             settings=settings(
                 unit=UNIT, models=[{"model": model.name, "rank": model.rank, "seed": model.seed} for model in FOLLOWED]
@@ -89,17 +76,44 @@ if FOLLOWED:
         script:
             "show.py"
 
-    if config["dynamics"]["forced_per_window"]:
 
-        rule forced_along_training_figure:
-            input:
-                f"{RESULTS}/tables/along_training.csv",
-            output:
-                **figure(
-                    "forced_along_training",
-                    "8 Small models",
-                    "Along training: what the head forces, and the rest",
-                    caption="forced.rst",
-                ),
-            script:
-                "forced_figure.py"
+if REVISIONS:
+
+    rule others:
+        input:
+            evaluation=ancient(CORPUS["evaluation"]),
+            manifest=MANIFEST,
+            asset=lambda wildcards: MANIFEST_OF.format(asset=REVISIONS[wildcards.revision].asset),
+        output:
+            measures=f"{RESULTS}/others/{{revision}}.parquet",
+            spectrum=f"{RESULTS}/others/{{revision}}.spectrum.parquet",
+        wildcard_constraints:
+            revision=one_of(REVISIONS),
+        threads: config["others"]["threads"]
+        resources:
+            **ON_GPU,
+            **per_attempt(runtime=120),
+            mem_mb=lambda wildcards, input, attempt: along_training.memory(
+                REVISIONS[wildcards.revision], input.asset, attempt
+            ),
+        params:
+            settings=lambda wildcards: REVISIONS[wildcards.revision].settings,
+            device=DEVICE,
+        script:
+            "others.py"
+
+    rule other_models_table:
+        input:
+            measures=[f"{RESULTS}/others/{place}.parquet" for place in REVISIONS],
+        output:
+            **table("other_models", "8 Small models", "Other people's models, by revision", caption="others.rst"),
+            others=drawn("other_models", "Other people's models: loss, head and hidden states", "others_figure"),
+        params:
+            settings=settings(
+                unit="token",
+                models=[
+                    {"model": one.model, "revision": one.revision, "step": one.step} for one in REVISIONS.values()
+                ],
+            ),
+        script:
+            "show.py"

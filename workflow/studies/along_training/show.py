@@ -1,30 +1,44 @@
-"""The table along training and its figures."""
+"""The table along training and its figures: of models trained here, or of other people's."""
+
+import logging
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import read_record
-from studies.along_training import figure
-from studies.along_training.table import along_training_page, along_training_table
+from studies.along_training import figure, forced_figure
+from studies.along_training.table import along_training_page, along_training_table, doubles, others_page
+
+logger = logging.getLogger(__name__)
 
 TITLE = "Along training: loss, head, hidden states and oversmoothing, {by}."
+OTHERS = "Other people's models: loss, head and hidden states, by revision."
+FIGURES = {
+    "along": figure.along,
+    "against_loss": figure.against_loss,
+    "layers": figure.layers,
+    "forced": forced_figure.draw,
+    "others": figure.others,
+}
 
 
 def main(job: Job) -> None:
-    """Read the measures and the spectra of each model; write the table and the figures in all formats."""
+    """Read the measures of each model, or of each revision; write the table and the figures that the rule names."""
     models = job.params.settings["models"]
-    measured, spectra = (
-        {model["model"]: read_table(path).to_pandas() for model, path in zip(models, paths, strict=True)}
-        for paths in (job.input.measures, job.input.spectra)
-    )
+    measured = [read_table(path).to_pandas() for path in job.input.measures]
     table = along_training_table(measured, models, job.params.settings["unit"])
-    write_record(job.output, table, along_training_page(table, TITLE))
+    for same in doubles(table):
+        logger.warning("the same weights under several names: %s", same)
+    page = others_page(table, OTHERS) if "revision" in models[0] else along_training_page(table, TITLE)
+    write_record(job.output, table, page)
     table = read_record(job.output.csv)  # to draw the numbers that are written
-    write_figure(figure.along(table), job.output.along)
-    write_figure(figure.against_loss(table), job.output.against_loss)
-    write_figure(figure.layers(table), job.output.layers)
-    write_figure(figure.spectra(spectra, models), job.output.spectra)
+    for name, draw in FIGURES.items():
+        if paths := getattr(job.output, name, None):
+            write_figure(draw(table), paths)
+    if spectra := getattr(job.input, "spectra", None):
+        by_model = {model["model"]: read_table(path).to_pandas() for model, path in zip(models, spectra, strict=True)}
+        write_figure(figure.spectra(by_model, models), job.output.spectra)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Table along training: measurements of every snapshot, and of the last one of each model."""
+"""Tables along training: measurements of every snapshot of the models, and of every revision of other people's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,21 +11,48 @@ from oversmoothing.store.layout import number
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.tables.record import facts, record
 
-UNITS = {"loss": "nats per {unit}", "singular_entropy": "nats", "effective_rank": "singular values"}
-UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy"], "cosine")
-UNITS |= {"outlier_dimensions": "dimensions", "largest_dimension": "share of squared length"}
-UNITS |= {"gradient_share": "share", "gradient_cosine": "cosine", "gradient_rank": "singular values"}
-UNITS |= {"tbat": METRICS["tbat"].unit}
-UNITS |= {name: METRICS[name].unit for name in AGAINST_TRUTHS}
+NAMES = {
+    "loss": "loss ↓",
+    "loss_per_byte": "loss per byte ↓",
+    "singular_entropy": "singular entropy",
+    "effective_rank": "effective rank of W",
+    "anisotropy": "anisotropy, last inner layer",
+    "head_input_anisotropy": "anisotropy, what enters the head",
+    "gradient_share": "gradient that the head passes",
+    "gradient_cosine": "its cosine",
+    "gradient_rank": "rank of the gradient",
+}
+UNITS = {"loss": "nats per {unit}", "loss_per_byte": "nats per byte", "singular_entropy": "nats"}
+UNITS |= dict.fromkeys(["effective_rank", "gradient_rank"], "singular values")
+UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy", "gradient_cosine"], "cosine")
+UNITS |= {"outlier_dimensions": "dimensions", "largest_dimension": "share of squared length", "gradient_share": "share"}
+UNITS |= {name: METRICS[name].unit for name in ("tbat", *AGAINST_TRUTHS)}
+UNITS |= {"parameters": "weights", "parameters_without_embeddings": "weights", "vocabulary": "tokens"}
+UNITS |= {"width": "dimensions"}
 DIVIDED = {"forced": "KL that the head forces (nats)", "rest": "rest of KL (nats)"}
 UNITS |= dict.fromkeys(DIVIDED, "nats")
+READ = ["read", "commit", "weights"]  # of a revision: measures that are no numbers
+SINGULAR = "Singular entropy: how far the singular values of the head W are from equal, in nats; 0 where they are"
 
 
 def along_training_table(
-    measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
+    measured: Iterable[pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
 ) -> pd.DataFrame:
-    """Record of the measurements of every snapshot (see `snapshot.MEASURES`), by model in the order given."""
-    table = pd.concat([measured[model["model"]].assign(**facts(model)) for model in models])
+    """Record of the measurements of every snapshot (see `measure.MEASURES`), or of every revision (`others.MEASURES`).
+
+    `models` has the facts of each, for a revision ``model``, ``revision`` and ``step`` as in the config. The notes of
+    three measures without a value say what was really ``read``, its ``commit``, and a digest of the ``weights``.
+    """
+    parts = []
+    for values, model in zip(measured, models, strict=True):
+        known = facts(model)
+        if "revision" in model:
+            known |= {"revision": model["revision"], "step": model["step"]}
+            read = values.iloc[0].fillna({"read": model["revision"]})
+            notes = pd.DataFrame({"measure": READ, "note": [read[name] for name in READ]})
+            values = pd.concat([values.drop(columns=[*READ, "instead_of"]), notes.dropna()])
+        parts.append(values.assign(**known))
+    table = pd.concat(parts)
     table["unit"] = table.measure.map({name: of.format(unit=unit) for name, of in UNITS.items()})
     return record(table)
 
@@ -38,6 +65,12 @@ def steps(table: pd.DataFrame, model: str, truth: str | None = None) -> pd.DataF
     rows = table[(table.model == model) & (table.truth.isna() | (table.truth == truth))]
     column = rows.measure + rows.layer.map(lambda layer: "" if pd.isna(layer) else f" {int(layer)}").astype(str)
     return rows.assign(column=column).pivot(index="step", columns="column", values="value").sort_index()
+
+
+def without_layers(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of measures, those of each block of a model only for its last one that was measured."""
+    last = table.groupby("model").layer.transform("max")
+    return table[table.layer.isna() | (table.layer == last)]
 
 
 def last_layer(table: pd.DataFrame) -> int:
@@ -53,13 +86,13 @@ def common_loss(table: pd.DataFrame) -> float:
 def along_training_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a section for loss, head and hidden states and one per truth; a row is a model's last snapshot."""
     last = last_layer(table)
-    labels = {"loss": "loss ↓", "singular_entropy": "singular entropy", "effective_rank": "effective rank of W"}
+    labels = {name: NAMES[name] for name in ("loss", "singular_entropy", "effective_rank")}
     labels |= {f"anisotropy {layer}": f"anisotropy, layer {layer}" for layer in range(1, last + 1)}
-    labels["head_input_anisotropy"] = "anisotropy, what enters the head"
+    labels["head_input_anisotropy"] = NAMES["head_input_anisotropy"]
     labels[f"outlier_dimensions {last}"] = "outlier dimensions, last layer"
     labels[f"largest_dimension {last}"] = "largest dimension, last layer"
     sections = [Section("Loss, head and hidden states", _rows(table, None, labels))]
-    labels = {"loss": "loss ↓"}
+    labels = {"loss": NAMES["loss"]}
     labels |= {name: labelled(METRICS[name].label, METRICS[name].better) for name in AGAINST_TRUTHS}
     labels |= {name: label for name, label in DIVIDED.items() if (table.measure == name).any()}
     for truth in table.truth.dropna().unique():
@@ -85,27 +118,71 @@ def _rows(table: pd.DataFrame, truth: str | None, labels: Mapping[str, str]) -> 
 
 
 def _legend(table: pd.DataFrame) -> list[str]:
-    count = int(table.n[table.measure == "loss"].max())
-    return [
+    count, divided = int(table.n[table.measure == "loss"].max()), table.n[table.measure == "forced"].max()
+    legend = [
         "At the last step that each training kept; the CSV has all steps",
         f"Over {count:,} positions, under pure decoding. Loss: {table.unit[table.measure == 'loss'].iloc[0]}",
-        "Singular entropy: how far the singular values of the head W are from equal, in nats; 0 where they are",
+        SINGULAR,
         "Anisotropy: the mean cosine of all pairs of hidden states, after each block and where they enter the head; "
         "1 where all point the same way",
         "Outlier dimensions: those of the last block's output whose root mean square lies three standard deviations "
         "above the mean over dimensions; largest dimension: its share of the squared length",
         f"TTO at a loss of {number(common_loss(table))}: where the training first comes down to the lowest loss that "
         "every model reaches, on a straight line between two kept steps",
-        *_on_divided(table),
-        directions(METRICS[name].better for name in AGAINST_TRUTHS),
     ]
+    if pd.notna(divided):
+        legend.append(
+            f"KL that the head forces, and the rest of KL, as in the table `forced`: over {divided:,} of the "
+            "positions, so they add up to another KL than that beside them"
+        )
+    return [*legend, directions(METRICS[name].better for name in AGAINST_TRUTHS)]
 
 
-def _on_divided(table: pd.DataFrame) -> list[str]:
-    counts = table.n[table.measure == "forced"]
-    if counts.empty:
-        return []
+def others_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with a section per model of others and a row per revision."""
+    sections = []
+    for model, revisions in without_layers(table).groupby("model", sort=False):
+        rows = [one.set_index("measure") for _, one in revisions.groupby("revision", sort=False)]
+        size = rows[0].value
+        heading = (
+            f"`{model}`: {size['parameters']:,.0f} parameters, {size['parameters_without_embeddings']:,.0f} without "
+            f"embeddings and head; a head of {size['vocabulary']:,.0f} tokens and {size['width']:,.0f} dimensions"
+        )
+        sections.append(Section(heading, [_revision(row) for row in rows]))
+    scored = int(table.n[table.measure == "loss_per_byte"].max())
+    legend = [
+        f"Loss: over {scored:,} bytes from the beginning of the evaluation split, in nats per token, and the same nats "
+        "per byte, so that models with other tokenizers compare; ↓ lower is better",
+        f"{SINGULAR}. Effective rank: exp of their entropy, at most the head's dimensions",
+        "Anisotropy: the mean cosine of all pairs of hidden states, 1 where all point the same way. Last inner "
+        "layer: the last block whose output transformers gives as it is, mostly the last but one; the CSV has every "
+        "layer. What enters the head has in most models passed one more LayerNorm",
+        "Gradient that the head passes: of the squared norm of the loss's gradient with respect to the logits, the "
+        "share in the column space of W, all that reaches the rest of the model (Godey and Artzi 2026); its cosine: of "
+        "that part with the whole gradient, the mean over tokens; rank: singular values above 1 % of the largest, of "
+        "the gradients of up to 1,024 tokens",
+        "Read: the revision that was really read, and its commit",
+    ]
+    if same := doubles(table):
+        legend.append(f"Mind that these hold the same weights, whatever their names say: {'; '.join(same)}")
+    return Page(title, sections, legend)
+
+
+def _revision(row: pd.DataFrame) -> dict[str, Cell]:
+    revision, step = row.revision.iloc[0], row.step.iloc[0]
+    read, commit = row.note["read"], row.note.get("commit")
+    cells: dict[str, Cell] = {
+        "revision": revision,
+        "read": f"{read}{f' ({commit[:7]})' if commit else ''}{', for want of it' if read != revision else ''}",
+        "step": Value(None if pd.isna(step) else step, decimals=0),
+    }
+    return cells | {label: Value(row.value.get(name)) for name, label in (NAMES | {"loss": "loss per token ↓"}).items()}
+
+
+def doubles(table: pd.DataFrame) -> list[str]:
+    """Revisions of a model with the same weights under names of different steps."""
     return [
-        f"KL that the head forces, and the rest of KL, as in the table `forced`: over {int(counts.max()):,} of the "
-        "positions, so they add up to another KL than that beside them"
+        f"{model}: {', '.join(alike.revision)}"
+        for (model, _), alike in table[table.measure == "weights"].groupby(["model", "note"], sort=False)
+        if alike.step.nunique() > 1
     ]

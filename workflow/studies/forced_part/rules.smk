@@ -48,7 +48,6 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
                 **config["statistics"],
                 title="What the head forces of the distance from a truth, and what it does not.",
                 models=FORCED_FAMILY,
-                kinds=KINDS,
             ),
         script:
             "table.py"
@@ -68,7 +67,6 @@ if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
                 **config["statistics"],
                 title="What the heads of other ways to impose a rank force of the distance from a truth.",
                 models=FORCED_OTHERS,
-                kinds=KINDS,
             ),
         script:
             "table.py"

@@ -15,6 +15,7 @@ from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_diff
 from oversmoothing.store.parquet import read_groups
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, by_model, measure_cells
 from oversmoothing.tables.record import facts, numbers, read_record, record
 from studies.forced_part.figure import draw
@@ -51,8 +52,7 @@ def main(job: Job) -> None:
         Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
     }
     table = measures_table(summaries, settings["models"])
-    kinds = {kind["kind"]: kind["title"] for kind in settings["kinds"]}
-    write_record(job.output, table, forced_page(table, settings["title"], kinds))
+    write_record(job.output, table, forced_page(table, settings["title"]))
     if any(model["kind"] == "family" for model in settings["models"]):
         write_figure(draw(read_record(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
 
@@ -110,9 +110,9 @@ def measures_table(
     )
 
 
-def forced_page(table: pd.DataFrame, title: str, kinds: Mapping[str, str]) -> Page:
-    """Page with a section per truth and a row per model; `kinds` are the titles of the kinds of models."""
-    sections = [Section(f"Against `{truth}`", _rows(part, kinds)) for truth, part in table.groupby("truth", sort=False)]
+def forced_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with a section per truth and a row per model."""
+    sections = [Section(f"Against `{truth}`", _rows(part)) for truth, part in table.groupby("truth", sort=False)]
     counts = table.n[table.measure == "norm_forced"]
     on_norm = [] if counts.empty else [ON_NORM.format(int(counts.max()))]
     legend = [
@@ -130,11 +130,11 @@ def forced_page(table: pd.DataFrame, title: str, kinds: Mapping[str, str]) -> Pa
     return Page(title, sections, legend, IN_BRACKETS)
 
 
-def _rows(part: pd.DataFrame, kinds: Mapping[str, str]) -> list[dict[str, Cell]]:
+def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
     rows = []
     for cells, of_model in by_model(part):
         if part.kind.nunique() > 1:
-            cells["head"] = kinds[of_model.kind.iloc[0]]
+            cells["head"] = TITLES[of_model.kind.iloc[0]]
         rows.append(cells | measure_cells(of_model, COLUMNS, DECIMALS))
     return rows
 

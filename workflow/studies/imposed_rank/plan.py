@@ -10,49 +10,13 @@ from plan.settings import settings
 from plan.studies import Study, arms
 
 HEADS = {  # on the trunk of the full model, by `retrained.norm`
-    "none": Arm(
-        "retrained",
-        "ab{rank}",
-        "retrained",
-        (2, "^", "-."),
-        legend="head W = A B retrained, rest frozen",
-        rank="rank",
-        tested=True,
-    ),
-    "after": Arm(
-        "normed",
-        "ln{rank}",
-        "retrained with LayerNorm",
-        (3, "D", (0, (5, 1))),
-        legend="head with LayerNorm retrained, rest frozen",
-        rank="rank",
-    ),
+    "none": Arm("retrained", "ab{rank}", rank="rank", tested=True),
+    "after": Arm("normed", "ln{rank}", rank="rank"),
 }
 # Of `retrained.square`, on the trunk behind the head of that rank: the full model's, or that of a plain head.
-FULL_HEAD = Arm(
-    "full_head",
-    "full{rank}",
-    "full head retrained on the trunk of that rank",
-    (9, ">", "-"),
-    legend="full head retrained on the trunk behind a head of that rank",
-    rank="rank",
-)
-OWN_TRUNK = Arm(
-    "own_trunk",
-    "own{rank}",
-    "plain head retrained on its own trunk",
-    (4, "v", "-"),
-    legend="head W = A B retrained on its own trunk",
-    rank="rank",
-)
-SECOND = Arm(
-    "second",
-    "second{rank}",
-    "full head beside a plain one",
-    (8, "h", "-"),
-    legend="full head learned beside a head W = A B, on one trunk",
-    rank="rank",
-)
+FULL_HEAD = Arm("full_head", "full{rank}", rank="rank")
+OWN_TRUNK = Arm("own_trunk", "own{rank}", rank="rank")
+SECOND = Arm("second", "second{rank}", rank="rank")
 
 
 def models(config: Mapping[str, Any]) -> dict[str, Model]:

@@ -70,6 +70,6 @@ if IMPOSED:
             **table("imposed_rank", "8 Small models", "Ways to impose a rank: the numbers", caption="table.rst"),
             **figure("imposed_rank", "8 Small models", "Ways to impose a rank", caption="figure.rst"),
         params:
-            settings=settings(unit=UNIT, **config["statistics"], models=IMPOSED, kinds=KINDS, truth=TRUTHS[0]),
+            settings=settings(unit=UNIT, **config["statistics"], models=IMPOSED, truth=TRUTHS[0]),
         script:
             "show.py"

@@ -1,6 +1,5 @@
 """The table and the figure of all ways to impose a rank: loss, accuracy and oversmoothing at the same positions."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from oversmoothing.store.layout import ARROWS
 from oversmoothing.tables.figures.style import (
     Look,
     handles,
-    kind_looks,
+    kind_look,
     legend,
     named,
     rank_axis,
@@ -26,6 +25,7 @@ from oversmoothing.tables.figures.style import (
     write_figure,
 )
 from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.kinds import LEGENDS
 from oversmoothing.tables.losses import predictions
 from oversmoothing.tables.record import read_record
 from studies.imposed_rank.table import MEASURES, against, imposed_rank_page, imposed_rank_table, shares_of_cost
@@ -40,7 +40,6 @@ FULL: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 def main(job: Job) -> None:
     """Read logits and scores of all models; write the table and the figure in all formats."""
     settings = job.params.settings
-    titles = {kind["kind"]: kind["title"] for kind in settings["kinds"]}
     resamples, seed = settings["resamples"], settings["seed"]
     summaries: dict[tuple[str, str, str | None], Summary] = {}
     losses: dict[str, WindowSums] = {}
@@ -53,34 +52,31 @@ def main(job: Job) -> None:
         for (truth, _), summary in summarise_scores(path, ["pure"], resamples, seed).items():
             summaries[path.stem, path.parent.name, truth] = summary
     summaries |= shares_of_cost(losses, settings["models"], resamples, seed)
-    table = imposed_rank_table(summaries, settings["models"], titles, settings["unit"])
-    write_record(job.output, table, imposed_rank_page(table, TITLE, titles))
-    figure = draw(read_record(job.output.csv), settings["truth"], settings["kinds"])
+    table = imposed_rank_table(summaries, settings["models"], settings["unit"])
+    write_record(job.output, table, imposed_rank_page(table, TITLE))
+    figure = draw(read_record(job.output.csv), settings["truth"])
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
 
 
-def draw(table: pd.DataFrame, truth: str, kinds: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw every measure against rank, one line for each of `kinds`, with the full model as a horizontal line.
+def draw(table: pd.DataFrame, truth: str) -> Figure:
+    """Draw every measure against rank, one line for each kind, with the full model as a horizontal line.
 
-    `kinds` are as of `plan.arms.described`, the first is the family; those `OF_TRUNKS` are left out. With several
-    seeds, a point is the mean over them, and its interval runs from the lowest to the highest end of their intervals.
+    Kinds `OF_TRUNKS` are left out. With several seeds, a point is the mean over them, and its interval runs from the
+    lowest to the highest end of their intervals.
     """
-    kinds = [kind for kind in kinds if kind["kind"] not in OF_TRUNKS]
     table = against(table[~table.kind.isin(OF_TRUNKS)], truth)
-    table = table.assign(way=table.kind.map({kind["kind"]: kind["title"] for kind in kinds}))
-    looks = kind_looks(kinds)
-    family = kinds[0]["title"]
-    full = int(table["rank"][table.way == family].max())
+    looks = {kind: kind_look(kind) for kind in LEGENDS if (table.kind == kind).any()}
+    full = int(table["rank"][table.kind == "family"].max())
     with style():
         rows = -(-len(MEASURES) // COLUMNS)
         figure = Figure(figsize=(9, 1.2 + 2.6 * rows))
         panels = list(figure.subplots(rows, COLUMNS, sharex=True).flat)
         for axes, (measure, (name, _, better)) in zip(panels, MEASURES.items(), strict=False):
             part = table[table.measure == measure]
-            unlimited = part[(part.way == family) & (part["rank"] == full)].value.mean()
+            unlimited = part[(part.kind == "family") & (part["rank"] == full)].value.mean()
             axes.axhline(unlimited, **FULL)
-            for way, look in looks.items():
-                _line(axes, part[part.way == way], look)
+            for kind, look in looks.items():
+                _line(axes, part[part.kind == kind], look)
             held = f" against {named(truth)}" if measure in AGAINST_TRUTHS else ""
             axes.set_title(f"{name}{held} {ARROWS[better]}", size="medium")
             axes.grid(axis="y")
@@ -90,7 +86,7 @@ def draw(table: pd.DataFrame, truth: str, kinds: Sequence[Mapping[str, Any]]) ->
         for axes in panels[len(MEASURES) - COLUMNS : len(MEASURES)]:
             axes.set_xlabel("rank of the head")
             axes.tick_params(labelbottom=True)
-        drawn = {kind["legend"]: looks[kind["title"]] for kind in kinds if (table.way == kind["title"]).any()}
+        drawn = {LEGENDS[kind]: look for kind, look in looks.items()}
         entries = handles(drawn, markersize=6, linewidth=1.6) + handles({f"full model, rank {full}": FULL})
         legend(figure, [*entries, Patch(label="95 % intervals", **BAND)], columns=COLUMNS)
         arrows = ", ".join(f"{ARROWS[way]} {way} is better" for way in ARROWS)

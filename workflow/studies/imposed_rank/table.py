@@ -8,6 +8,7 @@ import pandas as pd
 
 from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.tables.record import facts, numbers, record
 
@@ -48,14 +49,13 @@ def shares_of_cost(
 def imposed_rank_table(
     summaries: Mapping[tuple[str, str, str | None], Summary],
     models: Sequence[Mapping[str, Any]],
-    titles: Mapping[str, str],
     unit: str = "byte",
 ) -> pd.DataFrame:
-    """Record of loss, accuracy and oversmoothing of every model, by seed, then rank, then kind as in `titles`.
+    """Record of loss, accuracy and oversmoothing of every model, by seed, then rank, then kind.
 
     `summaries` are by model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy).
     """
-    order = sorted(models, key=lambda model: (model["seed"], model["rank"], list(titles).index(model["kind"])))
+    order = sorted(models, key=lambda model: (model["seed"], model["rank"], list(TITLES).index(model["kind"])))
     rows = []
     for model in order:
         for measure, (_, of, better) in COLUMNS.items():
@@ -71,9 +71,9 @@ def against(table: pd.DataFrame, truth: str) -> pd.DataFrame:
     return table[table.truth.isna() | (table.truth == truth)]
 
 
-def imposed_rank_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> Page:
+def imposed_rank_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a section per truth and a row per rank and way; the best way at each rank is bold."""
-    table = table.assign(way=table.kind.map(titles))
+    table = table.assign(way=table.kind.map(TITLES))
     truths = table.truth.dropna().unique()
     sections = [Section(f"Against `{truth}`", _rows(against(table, truth))) for truth in truths]
     return Page(title, sections, _legend(table, set(table.kind)))

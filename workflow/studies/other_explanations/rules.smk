@@ -48,7 +48,6 @@ if EXPLAINED:
             settings=settings(
                 truth=TRUTHS[0],
                 tau=config["metrics"]["tau"],
-                kinds=KINDS,
                 models=EXPLAINED,
                 with_zeros=[LEARNED[text].law for text in BY_LEARNERS if text in ON_TRIAL],
                 learners={text: {"law": LEARNED[text].law, "models": of} for text, of in BY_LEARNERS.items()},

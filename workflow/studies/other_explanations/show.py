@@ -12,6 +12,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.models.window_logits import read_logits
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.scores.sums import sum_scores
+from oversmoothing.tables import kinds
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
@@ -46,7 +47,7 @@ def main(job: Job) -> None:
         if (law, known["model"]) in linear:
             at_temperatures += (known | cell for cell in tempered(path, truths[law], settings["tau"]))
     table = explanations_table(pd.DataFrame(levels), pd.DataFrame(at_temperatures), pd.DataFrame(models))
-    titles = {kind["kind"]: kind["title"] for kind in settings["kinds"]} | TITLES
+    titles = kinds.TITLES | TITLES
     write_record(job.output, table, explanations_page(table, titles, settings["truth"]))
     write_figure(draw(table, titles, settings["truth"]), [job.output.png, job.output.pdf, job.output.svg])
 

@@ -3,7 +3,7 @@
 All comparisons are over seeds: of each model with the full head of its seed, with Student's interval.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from oversmoothing.claims.comparison import Chance, Comparison, Missing, correla
 
 from oversmoothing.claims.claim import Claim
 from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.tables.kinds import TITLES
 from studies.paired_ranks.gradient import mean_shares
 from studies.paired_ranks.paired import SLOWDOWN
 from studies.paired_ranks.square import costs
@@ -26,11 +27,10 @@ LEARNED = ("family", "plain", "backward")
 
 @dataclass(frozen=True)
 class Arms:
-    """What the claims are tested on: tables of `paired.per_seed` and `gradient.gradient_table`, and titles by kind."""
+    """What the claims are tested on: tables of `paired.per_seed` and `gradient.gradient_table`."""
 
     differences: pd.DataFrame
     gradient: pd.DataFrame
-    titles: Mapping[str, str]
     classes: int | None = 256  # of the heads; None: those of a tokenizer, too many to matter
 
     def cells(self, measure: str, *kinds: str) -> list[tuple[str, int, pd.DataFrame]]:
@@ -42,14 +42,14 @@ class Arms:
             for rank, rows in alike[alike.kind == kind].groupby("rank")
         ]
         if not cells:
-            raise Missing(f"no arm of this study: {', '.join(self.titles[kind] for kind in kinds)}")
+            raise Missing(f"no arm of this study: {', '.join(TITLES[kind] for kind in kinds)}")
         return cells
 
     def both(self, measure: str, one: str, other: str) -> list[tuple[int, pd.Series, pd.Series]]:
         """Return rank and the differences by seed of two ways, at each rank that both have."""
         a, b = ({rank: rows.difference for _, rank, rows in self.cells(measure, kind)} for kind in (one, other))
         if not set(a) & set(b):
-            raise Missing(f"no rank at which there is both {self.titles[one]} and {self.titles[other]}")
+            raise Missing(f"no rank at which there is both {TITLES[one]} and {TITLES[other]}")
         return [(rank, *a[rank].align(b[rank], join="inner")) for rank in sorted(set(a) & set(b))]
 
 
@@ -121,7 +121,7 @@ def inside_is_worse(arms: Arms) -> list[Comparison]:
     (_, _, inside), *_ = arms.cells("loss", "inside")
     return [
         _over_seeds(
-            f"loss (nats per byte), head moved inside its column space against {arms.titles[kind]}, rank {rank}",
+            f"loss (nats per byte), head moved inside its column space against {TITLES[kind]}, rank {rank}",
             (inside.difference - rows.difference).dropna(),
         )
         for kind, rank, rows in arms.cells("loss", "plain", "backward")
@@ -187,7 +187,7 @@ def leaks_alike(arms: Arms) -> list[Comparison]:
         if rows.difference.isna().any():
             continue
         bound = ALIKE * rows.base.mean()
-        name = f"TTO at equal loss, {arms.titles[kind]}, rank {rank}"
+        name = f"TTO at equal loss, {TITLES[kind]}, rank {rank}"
         alike.append(_over_seeds(f"{name}: within a tenth from above", -rows.difference, -bound))
         alike.append(_over_seeds(f"{name}: within a tenth from below", rows.difference, -bound))
     if not alike:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from oversmoothing.models.logit_gradient import BATCH, NUMERICAL
 from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value
 from studies.along_training.table import along_training_table
 
@@ -24,7 +25,7 @@ def gradient_table(
     measured: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
 ) -> pd.DataFrame:
     """Return shares of the gradient and losses at all snapshots: rows of the table along training, but of all arms."""
-    table = along_training_table(measured, models, unit)
+    table = along_training_table([measured[model["model"]] for model in models], models, unit)
     return table[table.measure.isin([*SHARES, "loss"])].reset_index(drop=True)
 
 
@@ -44,9 +45,9 @@ def mean_shares(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def gradient_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> Page:
+def gradient_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a row per way and rank: means over seeds at the start, on the way and at the end."""
-    table = table.assign(way=table.kind.map(titles))
+    table = table.assign(way=table.kind.map(TITLES))
     last = table.groupby("model").step.transform("max")
     ends = {"untrained": table[table.step == 0], "trained": table[table.step == last]}
     means = mean_shares(table)

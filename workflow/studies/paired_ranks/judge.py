@@ -28,9 +28,8 @@ LEGEND = [
 
 def main(job: Job) -> None:
     """Test every claim on the differences and shares; write CSV, Markdown, HTML and LaTeX."""
-    titles = {kind["kind"]: kind["title"] for kind in job.params.settings["kinds"]}
     differences = from_record(read_record(job.input.seeds))
-    arms = Arms(differences, read_record(job.input.gradient), titles, job.params.settings["classes"])
+    arms = Arms(differences, read_record(job.input.gradient), job.params.settings["classes"])
     table = claims_table(DISPUTE, arms, None)
     table = table.drop(columns=[name for name in table if name.startswith("published_")] + ["chapter"])
     write_table(job.output, table, dispute_page(DISPUTE, table, TITLE))

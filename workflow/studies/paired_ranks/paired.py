@@ -9,6 +9,7 @@ import pandas as pd
 from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
 from oversmoothing.tables.record import record
 from studies.imposed_rank.table import MEASURES
@@ -110,12 +111,12 @@ def from_record(table: pd.DataFrame) -> pd.DataFrame:
     return table[~of_full].rename(columns={"value": "difference"}).merge(bases, on=keys, how="left")
 
 
-def paired_table(differences: pd.DataFrame, published: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+def paired_table(differences: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Record of the cost of each way and rank over the full model of the same seed, over all seeds.
 
     ``n`` counts seeds, intervals are 95 % by Student's t; the mean value of the full models is called ``loss_base``.
     `SLOWDOWN` is a geometric mean. A measure at equal loss is missing where a seed has none (the model ends below all
-    that the full model reaches). The kinds of `BETWEEN` follow the others. `published` calls kinds by their `titles`.
+    that the full model reaches). The kinds of `BETWEEN` follow the others. `published` calls kinds by their titles.
     """
     keys = ["rank", "truth", "measure", "unit", "seed"]
     parts = [differences]
@@ -123,7 +124,7 @@ def paired_table(differences: pd.DataFrame, published: pd.DataFrame, titles: Map
         a, b = (differences[differences.kind == kind].set_index(keys).difference for kind in name.split(LESS))
         common = (a - b).dropna().rename("difference").reset_index()
         parts.append(common[~common.measure.isin([SLOWDOWN, *AT_LOSS])].assign(kind=name, base=math.nan))
-    ways = {title: kind for kind, title in {**titles, **BETWEEN}.items()}
+    ways = {title: kind for kind, title in {**TITLES, **BETWEEN}.items()}
     named = published.assign(kind=published.way.map(ways)).set_index(["kind", "rank", "measure"])
     rows = []
     for group, alike in pd.concat(parts, ignore_index=True).groupby(GROUP, sort=False):
@@ -147,9 +148,9 @@ def paired_table(differences: pd.DataFrame, published: pd.DataFrame, titles: Map
     return record(rows)
 
 
-def paired_page(table: pd.DataFrame, title: str, titles: Mapping[str, str]) -> Page:
+def paired_page(table: pd.DataFrame, title: str) -> Page:
     """Page with two sections per truth, at the end of training and at equal loss, and a row per rank and way."""
-    table = table.assign(way=table.kind.map({**titles, **BETWEEN}))
+    table = table.assign(way=table.kind.map({**TITLES, **BETWEEN}))
     sections = []
     for truth in table.truth.dropna().unique():
         against = table[table.truth.isna() | (table.truth == truth)]

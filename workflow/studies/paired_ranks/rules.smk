@@ -36,7 +36,7 @@ if PAIRED:
             ),
             seeds=BY_SEED,
         params:
-            settings=settings(**config["statistics"], kinds=KINDS, truth=TRUTHS[0]),
+            settings=settings(**config["statistics"], truth=TRUTHS[0]),
         script:
             "show_paired.py"
 
@@ -84,7 +84,6 @@ if SNAPSHOTS:
                     {"model": model.name, "kind": model.kind, "rank": model.rank, "seed": model.seed}
                     for model in SNAPSHOTS
                 ],
-                kinds=KINDS,
             ),
         script:
             "show_gradient.py"
@@ -104,6 +103,6 @@ if PAIRED and SNAPSHOTS:
                 caption="dispute.rst",
             ),
         params:
-            settings=settings(kinds=KINDS, classes=plan.tokens.vocabulary(config).get("vocabulary", 256)),
+            settings=settings(classes=plan.tokens.vocabulary(config).get("vocabulary", 256)),
         script:
             "judge.py"

@@ -1,8 +1,6 @@
 """The tables and the figure of what each way of imposing a rank costs, paired by seed."""
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -15,7 +13,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import (
     Look,
     handles,
-    kind_looks,
+    kind_look,
     legend,
     named,
     rank_axis,
@@ -48,7 +46,6 @@ APART = 0.05  # octaves between the points of two ways at a rank
 def main(job: Job) -> None:
     """Read the imposed-rank table, TBAT, histories and the full models' snapshots; write tables and figure."""
     settings = job.params.settings
-    titles = {kind["kind"]: kind["title"] for kind in settings["kinds"]}
     histories = {Path(path).parent.name: read_table(path).to_pandas() for path in job.input.histories}
     along = [read_table(path).to_pandas().assign(model=Path(path).stem) for path in job.input.along]
     table = read_record(job.input.table)
@@ -61,22 +58,17 @@ def main(job: Job) -> None:
     table = pd.concat([table, record(rows)], ignore_index=True)
     differences = per_seed(table, histories, pd.concat(along, ignore_index=True))
     write_csv(written(as_record(differences), Path(job.output.seeds).stem), job.output.seeds)
-    paired = paired_table(differences, read_csv(job.input.published), titles)
-    write_record(job.output, paired, paired_page(paired, TITLE, titles))
-    figure = draw(read_record(job.output.csv), settings["truth"], settings["kinds"])
+    paired = paired_table(differences, read_csv(job.input.published))
+    write_record(job.output, paired, paired_page(paired, TITLE))
+    figure = draw(read_record(job.output.csv), settings["truth"])
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
 
 
-def draw(table: pd.DataFrame, truth: str, kinds: Iterable[Mapping[str, Any]]) -> Figure:
-    """Draw each measure against rank, a line for each of `kinds` (see `plan.arms.described`).
-
-    Whiskers are 95 % intervals over seeds.
-    """
-    shown = [kind for kind in kinds if kind["kind"] in LABELS]
-    looks = kind_looks(shown)
-    table = table.assign(way=table.kind.map({kind["kind"]: kind["title"] for kind in shown}))
-    table = table[(table.truth.isna() | (table.truth == truth)) & table.way.notna()]
-    drawn = {kind["title"]: LABELS[kind["kind"]] for kind in shown if (table.way == kind["title"]).any()}
+def draw(table: pd.DataFrame, truth: str) -> Figure:
+    """Draw each measure against rank, a line for each kind of `LABELS`; whiskers are 95 % intervals over seeds."""
+    table = table[table.truth.isna() | (table.truth == truth)]
+    drawn = {kind: kind_look(kind) for kind in LABELS if (table.kind == kind).any()}
+    table = table[table.kind.isin(drawn)]
     with style():
         figure = Figure(figsize=(10, 7.4))
         panels = figure.subplots(2, 2)
@@ -85,8 +77,8 @@ def draw(table: pd.DataFrame, truth: str, kinds: Iterable[Mapping[str, Any]]) ->
         for axes, (measure, title) in zip(panels.flat, PANELS.items(), strict=True):
             part = table[table.measure == measure]
             axes.axhline(1 if measure == SLOWDOWN else 0, color="0.35", linestyle=":", linewidth=1.2)
-            for way, octaves in zip(drawn, apart, strict=True):
-                _points(axes, part[part.way == way].sort_values("rank"), looks[way], octaves)
+            for (kind, look), octaves in zip(drawn.items(), apart, strict=True):
+                _points(axes, part[part.kind == kind].sort_values("rank"), look, octaves)
             axes.set_title(title, size="medium")
             axes.grid(axis="y")
             if len(part):
@@ -94,7 +86,7 @@ def draw(table: pd.DataFrame, truth: str, kinds: Iterable[Mapping[str, Any]]) ->
             if measure == SLOWDOWN:
                 axes.set_yscale("log", base=2)
                 axes.yaxis.set_major_formatter("{x:g}")
-        named_looks = {label: looks[way] for way, label in drawn.items()}
+        named_looks = {LABELS[kind]: look for kind, look in drawn.items()}
         legend(figure, handles(named_looks, markersize=6, linewidth=1.2), columns=2)
         seeds = int(table.n.max())
         titled(

@@ -24,7 +24,7 @@ from oversmoothing.store.layout import read_csv
 from oversmoothing.store.sealed_json import read_sealed
 from oversmoothing.store.sums import read_text
 from oversmoothing.tables.formats import html_of, line_html, prose_html
-from oversmoothing.tables.old_tables import KINDS
+from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.samples import HUMAN
 from oversmoothing.tables.web_page import write_web_page
@@ -148,7 +148,7 @@ def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> It
         for column, values in chart.only.items():
             table = table[table[column].isin(values)]
         if chart.series:
-            table = table.assign(series=table[chart.series].replace({kind: title for title, kind in KINDS.items()}))
+            table = table.assign(series=table[chart.series].replace(TITLES))
         yield {"number": len(charts), "title": chart.title}
         charts.append(by_rank(table, chart.menus, NAMES, chart.title))
 

@@ -6,7 +6,7 @@ alone; the probability of the other ids is reported.
 """
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -126,7 +126,7 @@ class TokenModel:
         """Raise a `UserError` if logits of `length` tokens depend on whether they are read at once.
 
         So they do in a model without a cache of keys and values, and where positions change with the length of a text.
-        Two texts are begun early and late, take each other's place, and grow by a few tokens.
+        Two texts are begun early and late, and grow by a few tokens.
         """
         tokens = probe(2 * length, len(self.table)).view(2, length).to(self.table.device)
         whole, start, few = self.hidden(tokens)[1], PROBE, PROBE // 2
@@ -142,13 +142,11 @@ class TokenModel:
             start *= 2
         without = "it can be measured on texts, but not sampled from"
         for begun in sorted({min(few, length), max(length - few, 1)}):
-            cache, texts = TokenCache(self, length), torch.tensor([1, 0], device=tokens.device)
-            end = min(begun + few, length)
+            cache, end = TokenCache(self, length), min(begun + few, length)
             with one_line_errors(f"{self.name}: it has no cache of keys and values; {without}"):
-                logits = [cache.feed(tokens[:, :begun])[texts]]
-                cache.reorder(texts, 0)
-                logits += [cache.feed(tokens[texts, j : j + 1]) for j in range(begun, end)]
-            error = typical_error(torch.stack(logits, dim=1), self.logits(whole[texts, begun - 1 : end]))
+                logits = [cache.feed(tokens[:, :begun])]
+                logits += [cache.feed(tokens[:, j : j + 1]) for j in range(begun, end)]
+            error = typical_error(torch.stack(logits, dim=1), self.logits(whole[:, begun - 1 : end]))
             if not error < self.tolerance:
                 raise UserError(
                     f"{self.name}: fed token by token, its logits are others (off by {error:.1%} of the largest); "
@@ -176,10 +174,6 @@ class TokenCache:
         self.begun = True
         output = self.model.trunk(input_ids=ids, past_key_values=self.memory, use_cache=True)
         return self.model.logits(output.last_hidden_state[:, -1])
-
-    def reorder(self, rows: Tensor, start: int) -> None:
-        """Replace text i by text ``rows[i]``, rows of shape (n,); the texts are equal before position `start`."""
-        self.memory.reorder_cache(cast(torch.LongTensor, rows))
 
 
 class _Memory(DynamicCache):

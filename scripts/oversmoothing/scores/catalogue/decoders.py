@@ -49,7 +49,7 @@ class Parameter:
 class Method:
     """A decoding method: from distributions (n, v) and the values of its parameters to distributions.
 
-    One without a function only draws samples, in the module of that name in `oversmoothing.samples`; it has no scores.
+    One without a function needs the model, in the module of that name in `oversmoothing.samples`; it has no scores.
     """
 
     function: Callable[..., Any] | None
@@ -78,8 +78,8 @@ def method(name: str) -> Method:
     return imported
 
 
-def sampler_module(name: str) -> Any:
-    """Return the module of a method that only draws samples."""
+def sampling_module(name: str) -> Any:
+    """Return the module of a method that needs the model."""
     return import_by_name(_module("samples", name))
 
 

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
@@ -22,6 +22,7 @@ from matplotlib.ticker import NullLocator
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.sums import write_sum
 from oversmoothing.tables.figures.colours import PALETTE, RED
+from oversmoothing.tables.kinds import KINDS
 from oversmoothing.tables.page import label
 
 DPI = 200
@@ -95,14 +96,10 @@ def rank_look(rank: int) -> dict[str, Any]:
     return {"color": mpl.colors.to_hex(mpl.colormaps["plasma"](shade)), "marker": marker, "linestyle": "-"}
 
 
-def kind_looks(kinds: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Colour, marker and line of each kind of model, by its title (see the workflow's `plan.arms`)."""
-    looks = {}
-    for kind in kinds:
-        colour, marker, line = kind["look"]
-        line = line if isinstance(line, str) else (line[0], tuple(line[1]))
-        looks[kind["title"]] = {"color": PALETTE[colour], "marker": marker, "linestyle": line}
-    return looks
+def kind_look(kind: str) -> dict[str, Any]:
+    """Colour, marker and line of a kind of model."""
+    colour, marker, line = KINDS[kind].look
+    return {"color": PALETTE[colour], "marker": marker, "linestyle": line}
 
 
 def other_look(i: int) -> dict[str, Any]:

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 PIECE = 1 << 16  # bytes tokenised at once
-SPACE = b" "
 
 
 def beginning(data: np.ndarray, most: int) -> np.ndarray:
     """Return the first bytes of a UTF-8 text, uint8 (at most `most`,), without a partial character."""
-    return data[: _whole(data, min(most, len(data)))]
+    return np.frombuffer(_whole(data[:most].tobytes()), np.uint8)
 
 
 def prefix(tokenizer: Any) -> list[int]:
@@ -52,16 +51,14 @@ def _pieces(data: np.ndarray) -> Iterator[str]:
     """Split a text before spaces, or between characters if there are none."""
     start = 0
     while start < len(data):
-        end = min(start + PIECE, len(data))
-        if end < len(data):
-            space = data[start:end].tobytes().rfind(SPACE)
-            end = start + space if space > 0 else max(_whole(data, end), start + 1)
-        yield data[start:end].tobytes().decode("utf-8", errors="ignore")
-        start = end
+        piece = data[start : start + PIECE].tobytes()
+        if start + PIECE < len(data):
+            space = piece.rfind(b" ")
+            piece = piece[:space] if space > 0 else _whole(piece) or piece
+        yield piece.decode("utf-8", errors="ignore")
+        start += len(piece)
 
 
-def _whole(data: np.ndarray, end: int) -> int:
-    """Move an end back to a character boundary."""
-    while 0 < end < len(data) and data[end] & 0xC0 == 0x80:
-        end -= 1
-    return end
+def _whole(text: bytes) -> bytes:
+    """Leave out a partial character at the end."""
+    return text.decode("utf-8", errors="ignore").encode()

@@ -1,7 +1,6 @@
 """Other people's models: spectra, losses and anisotropy against direct computation, and what people read."""
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -16,11 +15,11 @@ from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, PreTrainedT
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model
 from oversmoothing.tables.formats import latex, markdown
-from studies.other_models import contexts as contexts_module
-from studies.other_models.contexts import beginning, contexts, first_token_bytes, prefix
-from studies.other_models.figure import draw
-from studies.other_models.measure import count_parameters, measure, origin
-from studies.other_models.table import doubles, other_models_page, other_models_table, wide
+from studies.along_training import contexts as contexts_module
+from studies.along_training import figure
+from studies.along_training.contexts import beginning, contexts, first_token_bytes, prefix
+from studies.along_training.others import MEASURES, measure, origin
+from studies.along_training.table import NAMES, along_training_table, doubles, others_page
 
 TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8
 
@@ -45,18 +44,6 @@ def measured(model, text=TEXT, context=64, batch=3):
     return values(rows), sigma
 
 
-def test_the_loss_is_that_of_transformers_on_one_context(neox):
-    ids = neox.tokenizer(TEXT, add_special_tokens=False)["input_ids"][:64]
-    text = neox.tokenizer.decode(ids)
-    assert neox.tokenizer(text, add_special_tokens=False)["input_ids"] == ids
-    numbers, _ = measured(neox, text)
-    ids = torch.tensor([ids])
-    loss = neox.model(input_ids=ids, labels=ids).loss.item()
-    assert numbers["loss"] == pytest.approx(loss, rel=1e-5)
-    after_the_first = len(text.encode()) - len(neox.tokenizer.decode(ids[0, :1]).encode())
-    assert numbers["loss_per_byte"] == pytest.approx(loss * 63 / after_the_first, rel=1e-5)
-
-
 def test_every_token_but_the_first_is_predicted_once(neox):
     """Losses of stretches that overlap by one token, summed by hand."""
     ids = torch.tensor(neox.tokenizer(TEXT, add_special_tokens=False)["input_ids"])
@@ -67,12 +54,14 @@ def test_every_token_but_the_first_is_predicted_once(neox):
         nats -= float(log_p[range(len(part) - 1), part[1:]].sum())
         count += len(part) - 1
     assert count == len(ids) - 1
+    predicted = len(TEXT.encode()) - len(neox.tokenizer.decode(ids[:1]).encode())
     for batch in (1, 4):
         numbers, _ = measured(neox, context=20, batch=batch)
         assert numbers["loss"] == pytest.approx(nats / count, rel=1e-5)
+        assert numbers["loss_per_byte"] == pytest.approx(nats / predicted, rel=1e-5)
 
 
-def test_anisotropy_is_the_mean_over_pairs(neox):
+def test_hidden_states_and_gradients_are_those_that_predict_a_token(neox):
     text = TEXT[:80]
     ids = neox.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
     numbers, _ = measured(neox, text)
@@ -83,53 +72,29 @@ def test_anisotropy_is_the_mean_over_pairs(neox):
     for name, states in expected.items():
         cosines = [torch.cosine_similarity(a, b, dim=0).item() for a, b in itertools.combinations(states[0], 2)]
         assert numbers[name] == pytest.approx(np.mean(cosines), abs=1e-5)
-
-
-def test_the_gradient_that_a_head_passes_is_its_projection(neox):
-    text = TEXT[:80]
-    ids = neox.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
-    numbers, _ = measured(neox, text)
     logits = neox.model(input_ids=ids).logits[0, :-1].detach().double().requires_grad_()
     torch.nn.functional.cross_entropy(logits, ids[0, 1:], reduction="sum").backward()
     basis = np.linalg.svd(neox.model.get_output_embeddings().weight.detach().double().numpy(), full_matrices=False)[0]
-    total, inside = (logits.grad**2).sum(1), ((logits.grad.numpy() @ basis) ** 2).sum(1)
-    assert numbers["gradient_share"] == pytest.approx(inside.sum() / total.sum().item(), rel=1e-4)
-    assert numbers["gradient_cosine"] == pytest.approx(np.sqrt(inside / total.numpy()).mean(), rel=1e-4)
-    assert 1 <= numbers["gradient_rank"] <= len(ids[0]) - 1
+    inside = (logits.grad.numpy() @ basis) ** 2
+    assert numbers["gradient_share"] == pytest.approx(inside.sum() / (logits.grad**2).sum().item(), rel=1e-4)
+    assert "outlier_dimensions 1" not in numbers
 
 
-def test_head_and_sizes_of_an_untied_model(neox):
-    numbers, sigma = measured(neox)
-    head = neox.model.get_output_embeddings().weight.detach().double().numpy()
-    expected = np.linalg.svd(head, compute_uv=False)
-    np.testing.assert_allclose(sigma, expected, rtol=1e-6)
-    shares = expected / expected.sum()
-    entropy = -(shares * np.log(shares)).sum()
-    assert numbers["singular_entropy"] == pytest.approx(np.log(16) - entropy, abs=1e-6)
-    assert numbers["effective_rank"] == pytest.approx(np.exp(entropy), rel=1e-6)
+def test_sizes_of_models_with_a_head_of_their_own_and_a_tied_one(neox, tmp_path):
+    numbers, _ = measured(neox)
     assert (numbers["vocabulary"], numbers["width"]) == (320, 16)
-    total = sum(parameter.numel() for parameter in neox.model.parameters())
-    assert numbers["parameters"] == total
-    assert numbers["parameters_without_embeddings"] == total - 2 * 320 * 16
-
-
-def test_a_tied_head(tmp_path):
+    assert numbers["parameters"] == sum(parameter.numel() for parameter in neox.model.parameters())
+    assert numbers["parameters"] - numbers["parameters_without_embeddings"] == 2 * 320 * 16
     plain = write_gpt2(tmp_path)
-    model = load_language_model(tmp_path)
-    numbers, sigma = measured(model)
+    numbers, sigma = measured(load_language_model(tmp_path))
     weight = plain.transformer.wte.weight.detach().double().numpy()
     np.testing.assert_allclose(sigma, np.linalg.svd(weight, compute_uv=False), rtol=1e-6)
-    assert count_parameters(model.model) == sum(parameter.numel() for parameter in plain.parameters())
+    assert numbers["parameters"] == sum(parameter.numel() for parameter in plain.parameters())
     assert numbers["parameters"] - numbers["parameters_without_embeddings"] == 300 * 16 + 96 * 16
-    ids = model.tokenizer(TEXT, add_special_tokens=False, return_tensors="pt")["input_ids"][:, :64]
-    text = model.tokenizer.decode(ids[0])
-    assert measured(model, text)[0]["loss"] == pytest.approx(plain(ids, labels=ids).loss.item(), rel=1e-4)
 
 
 def test_bf16_is_near_float32(neox):
-    exact, rough = (
-        values(measure(neox, as_bytes(TEXT), 64, 2, precision, "own")[0]) for precision in ("float32", "bf16")
-    )
+    exact, rough = (values(measure(neox, as_bytes(TEXT), 64, 2, how, "own")[0]) for how in ("float32", "bf16"))
     assert rough["loss"] != exact["loss"]
     assert rough["loss"] == pytest.approx(exact["loss"], rel=0.02)
     assert rough["singular_entropy"] == exact["singular_entropy"]
@@ -152,38 +117,23 @@ def test_a_token_before_every_text_is_read_and_not_scored(tmp_path):
         measured(loaded, context=2)
 
 
-def test_pieces_of_a_text_make_the_same_tokens(neox, monkeypatch):
+def test_a_long_text_is_tokenised_in_pieces_that_make_the_same_tokens(neox, monkeypatch):
     data = as_bytes(TEXT + "no-space-for-a-long-time-" * 20 + TEXT)
     whole = neox.tokenizer(data.tobytes().decode(), add_special_tokens=False)["input_ids"]
     monkeypatch.setattr(contexts_module, "PIECE", 100)
-    stretches = list(contexts(neox.tokenizer, data, 9))
+    read = []
+    stretches = list(contexts(lambda text, **how: read.append(text) or neox.tokenizer(text, **how), data, 9))
+    assert "".join(read).encode() == data.tobytes()
+    assert max(len(text.encode()) for text in read) <= 100
     assert all(len(stretch) == 9 for stretch in stretches[:-1])
     assert all(one[-1] == other[0] for one, other in itertools.pairwise(stretches))
     joined = stretches[0][:1] + [token for stretch in stretches for token in stretch[1:]]
     assert neox.tokenizer.decode(joined) == data.tobytes().decode()
-    # A cut where there is no space may cost a token.
-    assert len(whole) <= len(joined) <= len(whole) + 10
+    assert len(whole) <= len(joined) <= len(whole) + 10  # a cut where there is no space may cost a token
     monkeypatch.setattr(contexts_module, "PIECE", 300)
     spaced = list(contexts(neox.tokenizer, as_bytes(TEXT), 9))
     expected = neox.tokenizer(TEXT, add_special_tokens=False)["input_ids"]
     assert spaced[0][:1] + [token for stretch in spaced for token in stretch[1:]] == expected
-
-
-def test_memory_does_not_grow_with_the_text(neox, monkeypatch):
-    monkeypatch.setattr(contexts_module, "PIECE", 1000)
-
-    def peak(copies):
-        data = as_bytes(TEXT * copies)
-        list(itertools.islice(contexts(neox.tokenizer, data, 64), 3))  # what is loaded once
-        tracemalloc.start()
-        count = sum(1 for _ in contexts(neox.tokenizer, data, 64))
-        highest = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return count, highest
-
-    (few, small), (many, large) = peak(10), peak(200)
-    assert many > 15 * few
-    assert large < 1.5 * small
 
 
 @given(st.text(max_size=20), st.integers(0, 60))
@@ -196,12 +146,9 @@ def test_the_beginning_of_a_text_ends_with_a_character(text, most):
 
 
 def test_the_bytes_of_the_first_token(neox):
-    for text in ("water", "水 water", " the"):
-        first = neox.tokenizer(text, add_special_tokens=False)["input_ids"][0]
-        if text.isascii():
-            assert first_token_bytes(neox.tokenizer, as_bytes(text)) == len(neox.tokenizer.decode([first]))
-        else:  # the tokens of one character all end where it ends
-            assert first_token_bytes(neox.tokenizer, as_bytes(text)) == 3
+    assert first_token_bytes(neox.tokenizer, as_bytes("水 water")) == 3  # all tokens of one character end where it ends
+    first = neox.tokenizer(" the", add_special_tokens=False)["input_ids"][0]
+    assert first_token_bytes(neox.tokenizer, as_bytes(" the")) == len(neox.tokenizer.decode([first]))
 
 
 def test_what_cannot_be_measured(neox, tmp_path):
@@ -233,15 +180,6 @@ def test_a_model_that_reads_ahead_is_refused(tmp_path):
         measured(load_language_model(tmp_path, key="others.models"))
 
 
-def test_errors_of_loading_name_the_key(tmp_path):
-    with pytest.raises(UserError, match=r"others\.models: .*none: no such folder"):
-        load_language_model(tmp_path / "none", key="others.models")
-    write_neox(tmp_path)
-    (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(UserError, match=r"others\.models: .*no complete causal language model"):
-        load_language_model(tmp_path, key="others.models")
-
-
 def test_the_same_weights_are_known_again():
     manifest = {"files": {"model.safetensors": {"size": 1, "sha256": "a"}, "config.json": {"size": 1, "sha256": "b"}}}
     of_folder = origin(manifest | {"folder": "own"})
@@ -254,36 +192,36 @@ def test_the_same_weights_are_known_again():
     assert origin(manifest)["weights"] != of_folder["weights"]
 
 
-def revision(loss, weights="w", layers=2, **origin):
-    rows = [("parameters", None, 1e6), ("parameters_without_embeddings", None, 4e5), ("vocabulary", None, 50_304)]
-    rows += [("width", None, 512), ("loss", None, 4 * loss), ("loss_per_byte", None, loss)]
-    rows += [("singular_entropy", None, 0.5), ("effective_rank", None, 300), ("head_input_anisotropy", None, 0.3)]
-    rows += [("gradient_share", None, 0.03), ("gradient_cosine", None, 0.16), ("gradient_rank", None, 700)]
+def revision(loss, weights, layers=2, read=None, commit=None):
+    rows = dict.fromkeys(NAMES, 0.3) | {"loss": 4 * loss, "loss_per_byte": loss, "vocabulary": 50_304, "width": 512}
+    rows |= {"parameters": 1e6, "parameters_without_embeddings": 4e5}
+    del rows["anisotropy"]
+    rows = [(name, None, value) for name, value in rows.items()]
     rows += [("anisotropy", layer, layer / 10) for layer in range(1, layers + 1)]
     frame = pd.DataFrame(rows, columns=["measure", "layer", "value"])
-    return frame.assign(n=1000, read=None, commit=None, instead_of=None, weights=weights).assign(**origin)
+    return frame.assign(n=1000, read=read, commit=commit, instead_of=None, weights=weights)[MEASURES.names]
 
 
 @pytest.fixture
 def table():
     steps = {"step0": 0, "step1": 1, "step512": 512, "step143000": 143_000}
     frames = [revision(3 - i / 2, f"w{i}", read=name, commit="c0ffee00") for i, name in enumerate(steps)]
-    frames[2]["weights"] = "w3"
-    frames[3]["read"] = "main"
+    frames[2]["weights"], frames[3]["read"] = "w3", "main"
     models = [{"model": "pythia", "revision": name, "step": step} for name, step in steps.items()]
     frames.append(revision(1.2, "other", layers=1))
     models.append({"model": "gpt2_own", "revision": "main", "step": None})
-    return other_models_table(frames, models)
+    return along_training_table(frames, models, "token")
 
 
-def test_the_table_says_what_was_read_and_what_is_the_same(table, tmp_path):
-    rows = wide(table).set_index("revision")
-    assert list(rows.last_anisotropy) == [0.2] * 4 + [0.1]
-    assert rows.loc["step143000", "read"] == "main"
-    assert rows.loc["main", "read"] == "main"
-    assert pd.isna(rows.loc["main", "step"])
+def test_the_table_says_what_was_read_and_what_is_the_same(table):
+    read = table[table.measure == "read"]
+    assert read.note.tolist() == ["step0", "step1", "step512", "main", "main"]
+    assert set(table.unit[table.measure == "loss"]) == {"nats per token"}
     assert doubles(table) == ["pythia: step512, step143000"]
-    page = other_models_page(table, "Others.")
+    page = others_page(table, "Others.")
+    assert [row["anisotropy, last inner layer"].mean for part in page.sections for row in part.rows] == [0.2] * 4 + [
+        0.1
+    ]
     text = markdown(page)
     assert "Loss: over 1,000 bytes from the beginning of the evaluation split" in text
     assert "main (c0ffee0), for want of it" in text
@@ -294,18 +232,15 @@ def test_the_table_says_what_was_read_and_what_is_the_same(table, tmp_path):
 
 
 def test_the_figure_has_a_line_per_model_and_a_marker_without_a_step(table):
-    axes = draw(table).axes
-    assert [panel.get_title("left") for panel in axes] == [
-        "Loss ↓",
-        "Singular entropy of the head",
-        "Anisotropy of the last inner layer",
-        "Anisotropy of what enters the head",
-    ]
-    np.testing.assert_allclose(axes[0].lines[0].get_xdata(), [0, 1, 512, 143_000])
-    np.testing.assert_allclose(axes[0].lines[0].get_ydata(), [3, 2.5, 2, 1.5])
-    alone = axes[0].lines[3]
+    axes = figure.others(table).axes
+    assert axes[0].get_ylabel() == "nats per byte"
+    one, no_line, alone = axes[0].lines
+    np.testing.assert_allclose(one.get_xdata(), [0, 1, 512, 143_000])
+    np.testing.assert_allclose(one.get_ydata(), [3, 2.5, 2, 1.5])
+    assert not len(no_line.get_xdata())
     assert (list(alone.get_xdata()), list(alone.get_ydata())) == ([12 * 143_000], [1.2])
+    np.testing.assert_allclose(axes[2].lines[0].get_ydata(), [0.2] * 4)  # of the last layer
     labels = [tick.get_text() for tick in axes[2].get_xticklabels()]
     assert labels == ["0", "1", "10", "100", "1k", "10k", "100k", "no step"]
-    single = draw(table[table.model == "gpt2_own"]).axes[2]
+    single = figure.others(table[table.model == "gpt2_own"]).axes[2]
     assert [tick.get_text() for tick in single.get_xticklabels()] == ["no step"]

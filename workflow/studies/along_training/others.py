@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from itertools import groupby, islice
 from typing import Any
 
@@ -17,13 +16,11 @@ from oversmoothing.hub.manifest import asset_folder, read_asset
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import autocast, setup
 from oversmoothing.models.head_spectrum import head_spectrum
-from oversmoothing.models.logit_gradient import BATCH, LogitGradient
 from oversmoothing.models.pretrained.auto import LanguageModel, load_language_model, softcap_in
-from oversmoothing.numerics.geometry import Directions, singular_entropy
-from oversmoothing.numerics.singular_values import effective_rank
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import digest, provenance
-from studies.other_models.contexts import beginning, contexts, first_token_bytes, prefix
+from studies.along_training.contexts import beginning, contexts, first_token_bytes, prefix
+from studies.along_training.sums import Sums, row, spectrum, vectors, watching
 
 logger = logging.getLogger(__name__)
 
@@ -33,13 +30,11 @@ MEASURES = pa.schema(
         ("layer", pa.int32()),  # from 1, the first block's output; null for other measures
         ("value", pa.float64()),
         ("n", pa.int64()),  # number of tokens or bytes; for the head, of singular values
+        ("read", pa.string()),  # the revision; null for a user's folder
+        ("commit", pa.string()),  # on the hub; null for a folder
+        ("instead_of", pa.string()),  # the revision asked for, if another was read
+        ("weights", pa.string()),  # SHA-256 over those of the weight files
     ]
-)
-ORIGIN = (  # which weights were read
-    pa.field("read", pa.string()),  # the revision; null for a user's folder
-    pa.field("commit", pa.string()),  # on the hub; null for a folder
-    pa.field("instead_of", pa.string()),  # the revision asked for, if another was read
-    pa.field("weights", pa.string()),  # SHA-256 over those of the weight files
 )
 SPECTRUM = pa.schema([("index", pa.int32()), ("singular_value", pa.float64())])
 DAMAGED = "others.models: {}: its logits are not all finite; its weights are damaged"
@@ -61,10 +56,8 @@ def main(job: Job) -> None:
     except ValueError as error:
         raise UserError(f"others.models: {folder}: {error}; its weights are damaged") from error
     made_by = provenance(settings, model=name, precision=precision, device=device.type)
-    schema = pa.schema([*MEASURES, *ORIGIN])
-    write_table(job.output.measures, pa.Table.from_pylist([row | made_of for row in rows], schema=schema), made_by)
-    columns = [range(1, len(sigma) + 1), sigma]
-    write_table(job.output.spectrum, pa.table(columns, schema=SPECTRUM), made_by)
+    write_table(job.output.measures, pa.Table.from_pylist([one | made_of for one in rows], schema=MEASURES), made_by)
+    write_table(job.output.spectrum, pa.Table.from_pylist(spectrum(sigma), schema=SPECTRUM), made_by)
 
 
 def origin(manifest: Mapping[str, Any]) -> dict[str, str | None]:
@@ -85,15 +78,13 @@ def origin(manifest: Mapping[str, Any]) -> dict[str, str | None]:
 def measure(
     model: LanguageModel, data: np.ndarray, context: int, batch: int, precision: str, name: str
 ) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """Return rows of `MEASURES`, and the singular values of the head in decreasing order; only sums are kept.
+    """Return rows of `MEASURES` without what was read, and the singular values of the head in decreasing order.
 
     The text `data` is UTF-8, uint8 (bytes,), read in stretches of `context` tokens, each without the preceding ones.
     Matrix products are in `precision`; weights, softmax and head are float32. Measures: ``parameters``, and
-    ``parameters_without_embeddings`` (also without the head); ``vocabulary`` and ``width`` of the head W, its
-    ``singular_entropy`` (nats) and ``effective_rank``; ``loss`` (nats per token) and ``loss_per_byte`` (the same nats
-    divided by the bytes of all predicted tokens, comparable between tokenizers); ``gradient_share``,
-    ``gradient_cosine`` and ``gradient_rank`` (see `LogitGradient`); ``anisotropy`` after each block, as far as
-    transformers provides it, and ``head_input_anisotropy``.
+    ``parameters_without_embeddings`` (also without the head); ``vocabulary`` and ``width`` of the head; those of
+    `Sums`, ``anisotropy`` after each block as far as transformers provides it; and ``loss_per_byte``, the same nats as
+    in ``loss`` divided by the bytes of all predicted tokens, comparable between tokenizers.
 
     A `UserError` naming the model is raised if the text has fewer than two tokens, the context is too long for the
     model, the tokenizer belongs to another model, or values are not finite.
@@ -101,12 +92,11 @@ def measure(
     head = model.model.get_output_embeddings()
     first = prefix(model.tokenizer)
     _check(model, context, first, name)
-    sigma = head_spectrum(head.weight)
-    gradient, cap = LogitGradient(head.weight), softcap_in(model.model.config, "config.json", f"others.models: {name}")
-    nats, tokens, entered = 0.0, 0, Directions()
-    layers: list[Directions] = []
-    with _watch(head) as inputs:
-        for ids in _batches(contexts(model.tokenizer, data, context - len(first)), batch, first):
+    sigma, cap = head_spectrum(head.weight), softcap_in(model.model.config, "config.json", f"others.models: {name}")
+    own, before = Sums(head.weight), len(first)
+    inputs: list[Tensor] = []
+    with watching({head: lambda given, _: inputs.append(given)}):
+        for ids in _batches(contexts(model.tokenizer, data, context - before), batch, first):
             if ids.max() >= len(head.weight):
                 raise UserError(
                     f"others.models: {name}: its tokenizer has token {ids.max()}, but its head has no such row"
@@ -114,35 +104,26 @@ def measure(
             ids = ids.to(model.model.device)
             with autocast(model.model.device, precision):
                 output = model.model(input_ids=ids, output_hidden_states=True, use_cache=False)
-            states = _after_blocks(output.hidden_states, inputs[-1])
-            layers = layers or [Directions() for _ in states]
-            for directions, state in zip([*layers, entered], [*states, inputs.pop()], strict=True):
-                directions.add(_predicting(state, len(first)))
-            for logits, row in zip(output.logits, ids, strict=True):  # one text at a time, to bound memory
-                predicting, targets = logits[len(first) : -1].float(), row[len(first) + 1 :]
-                nats += float(cross_entropy(predicting, targets, reduction="none").double().sum())
-                gradient.add(predicting, targets, cap)
-            tokens += ids[:, len(first) + 1 :].numel()
-    if not tokens:
+            entered = inputs.pop()
+            for layer, states in enumerate(_after_blocks(output.hidden_states, entered), 1):
+                own.leave(layer, vectors(states[:, before:-1]))
+            own.entered.add(vectors(entered[:, before:-1]))
+            for logits, text in zip(output.logits, ids, strict=True):  # one text at a time, to bound memory
+                predicting, targets = logits[before:-1].float(), text[before + 1 :]
+                own.nats += float(cross_entropy(predicting, targets, reduction="none").double().sum())
+                own.gradient.add(predicting, targets, cap)
+            own.count += ids[:, before + 1 :].numel()
+    if not own.count:
         raise UserError(f"others.bytes: {len(data)} bytes of text are fewer than two tokens for {name}; raise it")
-    if not np.isfinite(nats):
+    if not np.isfinite(own.nats):
         raise UserError(DAMAGED.format(name))
     predicted = len(data) - first_token_bytes(model.tokenizer, data)
-    rows = [
-        _row("parameters", count_parameters(model.model), 1),
-        _row("parameters_without_embeddings", count_parameters(model.model, embeddings=False), 1),
-        _row("vocabulary", len(head.weight), 1),
-        _row("width", head.weight.shape[1], 1),
-        _row("singular_entropy", singular_entropy(sigma), len(sigma)),
-        _row("effective_rank", effective_rank(sigma), len(sigma)),
-        _row("loss", nats / tokens, tokens),
-        _row("loss_per_byte", nats / predicted, predicted),
-        _row("gradient_share", gradient.share(), gradient.count),
-        _row("gradient_cosine", gradient.cosine(), gradient.count),
-        _row("gradient_rank", gradient.rank(), min(gradient.count, BATCH)),
-    ]
-    rows += [_row("anisotropy", one.anisotropy(), one.count, layer) for layer, one in enumerate(layers, 1)]
-    return [*rows, _row("head_input_anisotropy", entered.anisotropy(), entered.count)], sigma
+    vocabulary, width = head.weight.shape
+    sizes = {"parameters": count_parameters(model.model)}
+    sizes |= {"parameters_without_embeddings": count_parameters(model.model, embeddings=False)}
+    sizes |= {"vocabulary": vocabulary, "width": width}
+    rows = [row(size, number, 1) for size, number in sizes.items()]
+    return [*rows, *own.rows(sigma), row("loss_per_byte", own.nats / predicted, predicted)], sigma
 
 
 def count_parameters(model: Any, embeddings: bool = True) -> int:
@@ -178,17 +159,6 @@ def _batches(stretches: Iterator[list[int]], batch: int, first: list[int]) -> It
             yield torch.tensor([first + row for row in rows])
 
 
-@contextmanager
-def _watch(head: nn.Module) -> Iterator[list[Tensor]]:
-    """Yield a list to which the head's input is appended at every pass."""
-    inputs: list[Tensor] = []
-    handle = head.register_forward_pre_hook(lambda module, arguments: inputs.append(arguments[0]))
-    try:
-        yield inputs
-    finally:
-        handle.remove()
-
-
 def _after_blocks(hidden: tuple[Tensor, ...], entered: Tensor) -> tuple[Tensor, ...]:
     """Return the outputs of the blocks as far as transformers provides them.
 
@@ -196,15 +166,6 @@ def _after_blocks(hidden: tuple[Tensor, ...], entered: Tensor) -> tuple[Tensor, 
     output of the last block but the head's input, after another LayerNorm.
     """
     return hidden[1:-1] if torch.equal(hidden[-1], entered) else hidden[1:]
-
-
-def _predicting(states: Tensor, before: int) -> np.ndarray:
-    """Return the hidden states that predict a token of the text, (n, d)."""
-    return states[:, before:-1].float().flatten(0, 1).cpu().numpy()
-
-
-def _row(name: str, value: float, n: int, layer: int | None = None) -> dict[str, Any]:
-    return {"measure": name, "layer": layer, "value": float(value), "n": n}
 
 
 if __name__ == "__main__":

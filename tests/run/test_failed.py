@@ -1,0 +1,45 @@
+"""The cause of each failure of a run, from a log like Snakemake's."""
+
+import pytest
+
+from oversmoothing.run.failed import causes
+
+
+def failed(job, told, log, more=""):
+    """What Snakemake logs of a failed job."""
+    said = f"    message: {told}\n" if told else ""
+    logs = f"    log: {log}{more} (check log file(s) for error details)\n" if log else ""
+    return f"Error in rule score:\n{said}    jobid: {job}\n    input: a.txt\n    output: b.txt\n{logs}Shutting down\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "cause"),
+    [
+        ("t INFO read\nt ERROR a.txt: empty\n", "a.txt: empty"),
+        ("t ERROR of before\nt INFO again\nt ERROR a.txt: no space left\n", "a.txt: no space left"),
+        ("t ERROR failed\nTraceback (most recent call last):\n  line\nKeyError: 'x'\n", "KeyError: 'x'"),
+        ("t INFO step 3\n", "no message; its process may have been killed"),
+        (None, "no message; its process may have been killed"),
+    ],
+)
+def test_the_cause_is_what_the_log_says_last(tmp_path, log, cause):
+    path = tmp_path / "score.log"
+    if log is not None:
+        path.write_text(log)
+    assert causes(failed(1, "None", path)) == [f"score: {cause} (log: {path})"]
+
+
+def test_of_a_job_on_a_cluster_it_is_what_slurm_says_as_well(tmp_path):
+    path, told = tmp_path / "score.log", "SLURM-job '7' failed, SLURM status is: 'OUT_OF_MEMORY'."
+    assert causes(failed(1, told, path, ", slurm.log")) == [f"score: {told} (log: {path}, slurm.log)"]
+    path.write_text("t ERROR a.txt: empty\n")
+    assert causes(failed(1, told, path)) == [f"score: a.txt: empty; {told} (log: {path})"]
+    refused = "SLURM sbatch failed. The error message was 'invalid\npartition'.\n    sbatch call"
+    assert causes(failed(1, refused, "")) == [f"score: {' '.join(refused.split())}"]
+
+
+def test_a_job_that_is_started_again_counts_as_it_ends(tmp_path):
+    one, two = (failed(job, "None", tmp_path / f"{job}.log") for job in (1, 2))
+    assert len(causes(one + two + one)) == 2
+    assert len(causes(one + two + "Finished jobid: 1 (Rule: score)\n")) == 1
+    assert causes("[date]\nrule score:\n    jobid: 1\n") == []
