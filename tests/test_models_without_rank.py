@@ -56,7 +56,7 @@ def test_ranks_are_the_axis_where_all_are_known():
     ("ranks", "told"),
     [
         ({"small": None, "large": None, "third": None}, "TTO is 0.300 in large, 0.200 in third, 0.100 in small"),
-        ({"a": 2, "b": 8, "c": 4}, "TTO is 0.100 at rank 2, 0.300 at rank 8 (one training of each rank)"),
+        ({"a": 2, "b": 8, "c": 4}, "TTO is 0.100 at rank 2, 0.300 at rank 8"),
         ({"a": 2, "b": None, "c": None}, "TTO is 0.100 at rank 2"),
     ],
 )

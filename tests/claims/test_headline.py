@@ -61,7 +61,7 @@ def test_groups_are_cut_where_each_rank_before_leaks_more_than_each_after():
 
 
 def test_one_seed_states_no_order():
-    told = "TTO is 0.400 at rank 4, 0.100 at rank 8 (one training of each rank)"
+    told = "TTO is 0.400 at rank 4, 0.100 at rank 8, in one training of each"
     assert finding(table({4: (0.4,), 8: (0.1,)})) == told
 
 

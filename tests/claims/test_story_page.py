@@ -117,7 +117,7 @@ def test_it_states_the_finding_the_verdicts_and_every_table(results, tmp_path):
         "<b>1</b> ? open",
         "<b>1</b> ○ not tested here",
         "Statement 1 &lt;b&gt;.",
-        "rank 4: 0.1 [0.05, 0.2]",
+        "rank 4: 0.100 [0.050, 0.200]",
         "<td class='n'>0.100 [0.090, 0.110]</td>",
     ):
         assert said in text
@@ -215,8 +215,8 @@ def test_pages_use_no_colour_that_is_not_declared():
     text = "".join((ROOT / "scripts/oversmoothing" / name).read_text() for name in own)
     assert set(re.findall(r"#[0-9a-fA-F]{3,8}\b", text)) == {"#ffffff"}  # behind figures, which are drawn on white
     assert "opacity" not in text
-    states = re.findall(r"^\.[\w-]+ \{ --colour: (.*?); \}", text, re.MULTILINE)
-    assert len(states) == len(set(states)) == len(SIGNS)
+    states = re.findall(r"^\.[\w, .-]+ \{ --colour: (.*?); \}", text, re.MULTILINE)
+    assert len(states) == len(set(states)) == 4  # what is open has one colour, whatever it lacks
 
 
 ANSWERED = Chapter(
@@ -272,7 +272,7 @@ def test_a_study_has_a_chapter_with_its_claims_after_the_others(results, tmp_pat
 
 def test_it_shows_only_what_it_is_given(results, tmp_path):
     text = story(tmp_path, [path for path in results if path.stem == "oversmoothing"])
-    assert "<p class='answer'>TTO is 0.400 at rank 4, 0.100 at rank 16.</p>" in text  # without verdicts no order
+    assert "<p class='answer'>TTO is 0.400 at rank 4, 0.100 at rank 16.</p>" in text
     assert "Do the findings hold" not in text
     assert "About decodings." not in text
     assert text.count("<section id=") == 1

@@ -21,10 +21,10 @@ def finding(table: pd.DataFrame) -> str:
         return f"TTO is {', '.join(f'{mean:.3f} in {model}' for model, mean in by_model.items())}"
     ends = by_rank.iloc[[0, -1]] if len(by_rank) > 1 else by_rank
     means = f"TTO is {', '.join(f'{mean:.3f} at rank {rank}' for rank, mean in ends.items())}"
-    seeds = scores[scores["rank"].notna()].groupby("rank").seed.nunique()
-    if len(by_rank) < 2:
+    seeds = scores.dropna(subset="rank").groupby("rank").seed.nunique()
+    if len(by_rank) < 2 or seeds.min() == 0:  # a model of the user's has no seed
         return means
-    return f"{means} (one training of each rank)" if seeds.min() < LEAST else f"{order_of_ranks(scores)}: {means}"
+    return f"{order_of_ranks(scores)}: {means}" if seeds.min() >= LEAST else f"{means}, in one training of each"
 
 
 def order_of_ranks(scores: pd.DataFrame) -> str:
