@@ -12,7 +12,6 @@ from typing import Any
 
 import yaml
 
-from oversmoothing.models.output_kinds import KINDS
 from oversmoothing.tables.quantities import Run, environment
 from oversmoothing.tables.record import documentation
 from plan import studies
@@ -41,7 +40,7 @@ def pages() -> list[Path]:
 def rendered(page: Path) -> str:
     """Return a page, made from its source and the kept tables, and say so in its first line, or in README's last."""
     kept = functools.cache(lambda name: Run(STUDIES / name))
-    made = environment(SOURCES, kept=kept, about=_about, published=Run(PUBLISHED), output_kinds=KINDS)
+    made = environment(SOURCES, kept=kept, about=_about, published=Run(PUBLISHED))
     text, comment = made.get_template(page.name).render(), RENDERED.format(page.name)
     return f"{text.rstrip()} {comment}\n" if page.parent == ROOT else f"{comment}\n\n{text}"
 

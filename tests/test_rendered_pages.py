@@ -39,7 +39,7 @@ NO_RESULTS = {  # settings, sizes, speeds, citations, tables of the thesis, and 
         """,
     "lifting": """
         95 %; by 0.001 nats; 0.050 nats; 0.024; 0.048; tiny = 0.001; near = 0.01; gamma 0.1; eta 0.5
-        smoothing, 0.05
+        smoothing, 0.05; 0.665; 1.22; 1.44; 1.35; 1.53
         """,
     "notebook": "",
     "reproducibility": """
