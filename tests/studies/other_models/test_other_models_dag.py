@@ -96,9 +96,9 @@ def test_the_revision_that_is_missing_is_warned_of(project, repos):
 @pytest.mark.parametrize(("revision", "asset"), [("step4", "step4"), ("step8", "step8-or-main")])
 def test_the_numbers_are_those_of_direct_computation(project, revision, asset):
     """Singular values of the stored `embed_out`, and transformers' own loss, context by context."""
-    folder = project.folder / f"assets/owner--neox@{asset}"
+    folder = json.loads((project.folder / f"assets/owner--neox@{asset}.json").read_text())["folder"]
     own = table(project).sort_index().value["neox", revision]
-    sigma = np.linalg.svd(load_file(folder / "model.safetensors")["embed_out.weight"], compute_uv=False)
+    sigma = np.linalg.svd(load_file(f"{folder}/model.safetensors")["embed_out.weight"], compute_uv=False)
     stored = read_table(project.folder / f"results/others/neox/{revision}.spectrum.parquet")
     np.testing.assert_allclose(stored["singular_value"], sigma, rtol=1e-5)
     shares = sigma / sigma.sum()
