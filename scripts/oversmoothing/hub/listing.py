@@ -124,7 +124,7 @@ def _explained(repository: Repository, error: BaseException) -> UserError:
             what += f"terms on its page, then {LOG_IN}"
         case _ if not isinstance(error, HTTPError) and (fault := file_fault(error)):
             return UserError(f"{getattr(error, 'filename', None) or repository}: {fault}")
-        case HTTPError() | OSError():
+        case HTTPError() | OSError() | RuntimeError():  # the last of hf_xet
             where = "run `snakemake assets` with network access; files that are complete are kept"
             return UnreachableError(f"{repository}: the hub cannot be reached ({line}); {where}")
         case _:
