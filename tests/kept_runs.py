@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STUDIES = ROOT / "resources/studies"
 RUNS = sorted(path.parent for path in STUDIES.rglob("run.json"))
 INTERVAL = ("value", "low", "high")
-NO_RECORDS = ("claims", "gradient_claims", "rank_order", "samples")
+NO_RECORDS = ("claims", "gradient_claims", "rank_order", "samples", "repeated_symbols")  # a column of the last has gone
 QUOTED = re.compile(r"([+-]?\d+\.\d+) \[([+-]?\d+\.\d+), ([+-]?\d+\.\d+)\]")
 
 

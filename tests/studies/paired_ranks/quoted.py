@@ -39,7 +39,7 @@ def quoted():
     pairs = gradient.tables["paired_ranks"]
     alike = pairs[(pairs.measure == "tto_at_loss") & pairs.kind.isin(LEARNED)].value
     (inside,) = pairs[(pairs.measure == "tto_at_loss") & (pairs.kind == "inside")].value
-    yield PAGE, "column space (below) has {:.3f} less TTO", [-inside]
+    yield PAGE, "column space (below; made at v0.5) has {:.3f} less TTO", [-inside]
     alone = [gradient.cell("closed_square", measure="loss_cost", kind="full_head", rank=rank) for rank in RANKS[:2]]
     yield PAGE, "it loses {:.3f} and {:.3f} (table)", alone
     yield PAGE, "differences lie between {:.3f} and {:.3f} (rank", [alike.min(), alike.max()]

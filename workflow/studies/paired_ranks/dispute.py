@@ -116,27 +116,11 @@ def share_does_not_predict(arms: Arms) -> list[Comparison]:
     return [correlate(models["share"], models.loss, name, Chance(0, 0, {}), PREDICTS)]
 
 
-def inside_is_worse(arms: Arms) -> list[Comparison]:
-    """Compare the loss of a head moved inside its column space with that of each plain head and backward rank."""
-    (_, _, inside), *_ = arms.cells("loss", "inside")
-    return [
-        _over_seeds(
-            f"loss (nats per byte), head moved inside its column space against {TITLES[kind]}, rank {rank}",
-            (inside.difference - rows.difference).dropna(),
-        )
-        for kind, rank, rows in arms.cells("loss", "plain", "backward")
-    ]
-
-
-def unused_classes_do_no_harm(arms: Arms) -> list[Comparison]:
-    """Test whether a head with classes that no text uses loses at most slightly more than the full head."""
-    return [_slight_harm("the one with unused classes", rows) for _, _, rows in arms.cells("loss", "unused")]
-
-
 def wide_retrained_heads_cost_nothing(arms: Arms) -> list[Comparison]:
     """Test whether the retrained head of the highest rank loses at most slightly more than the full head."""
     _, rank, rows = arms.cells("loss", "retrained")[-1]
-    return [_slight_harm(f"a retrained one of rank {rank}", rows)]
+    name = f"loss (nats per byte), full head against a retrained one of rank {rank}"
+    return [_over_seeds(name, -rows.difference, -SLIGHT * rows.base.mean())]
 
 
 def most_is_learning(arms: Arms) -> list[Comparison]:
@@ -165,18 +149,6 @@ def most_sits_in_the_trunk(arms: Arms) -> list[Comparison]:
     ]
 
 
-def full_head_helps(arms: Arms) -> list[Comparison]:
-    """Compare the loss of a plain head alone with that of one beside a full head."""
-    return _less(arms, "plain", "beside", "plain head alone against beside a full one")
-
-
-def narrow_head_does_no_harm(arms: Arms) -> list[Comparison]:
-    """Test whether a full head beside a plain one loses at most slightly more than alone."""
-    return [
-        _slight_harm(f"one beside a plain head of rank {rank}", rows) for _, rank, rows in arms.cells("loss", "second")
-    ]
-
-
 def leaks_alike(arms: Arms) -> list[Comparison]:
     """Test whether TTO at equal loss is within a tenth of the full head's, for all models trained from the start.
 
@@ -193,11 +165,6 @@ def leaks_alike(arms: Arms) -> list[Comparison]:
     if not alike:
         raise Missing("every arm has a seed that ends below all that its full model reaches")
     return alike
-
-
-def _slight_harm(other: str, rows: pd.DataFrame) -> Comparison:
-    name = f"loss (nats per byte), full head against {other}"
-    return _over_seeds(name, -rows.difference, -SLIGHT * rows.base.mean())
 
 
 def _over_seeds(name: str, values: Iterable[float], bound: float = 0.0) -> Comparison:
@@ -270,23 +237,6 @@ DISPUTE = [
         published="in words",
     ),
     Claim(
-        "outside-part-is-needed",
-        "Murugan 2026",
-        "Taking what lies outside the column space from the update of the head costs more than a low rank of either "
-        "kind.",
-        "Loss of the head moved only inside its column space less that of each plain head and backward rank, above 0.",
-        inside_is_worse,
-        published="+0.625 nats",
-    ),
-    Claim(
-        "unused-classes-do-no-harm",
-        "Murugan 2026",
-        "Output classes that are never used do no harm.",
-        "Loss of the full head less that with unused classes, above minus 1 % of it.",
-        unused_classes_do_no_harm,
-        published="2.253 to 2.264 nats with 1,024 and 4,096 classes, 2.259 with 256",
-    ),
-    Claim(
         "wide-retrained-heads-cost-nothing",
         "ours",
         "On the trunk of a full head, a head of the highest rank retrained is not worse than the full head.",
@@ -307,20 +257,6 @@ DISPUTE = [
         "What a full head retrained on the trunk of a plain one loses, less half of what a plain head retrained there "
         "loses, both over a full head retrained on its own trunk; above 0 at each rank at which the latter is.",
         most_sits_in_the_trunk,
-    ),
-    Claim(
-        "a-full-head-helps",
-        "ours",
-        "A head of low rank loses less on a trunk that a full head helped to train.",
-        "Loss of the plain head less that of a plain head trained beside a full one, above 0 at each rank.",
-        full_head_helps,
-    ),
-    Claim(
-        "a-narrow-head-does-no-harm",
-        "ours",
-        "A full head loses nothing by a narrow one beside it.",
-        "Loss of the full head less that of one trained beside a plain head, above minus 1 % of it at each rank.",
-        narrow_head_does_no_harm,
     ),
     Claim(
         "equal-loss-equal-leak",
