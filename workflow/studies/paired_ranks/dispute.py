@@ -5,6 +5,7 @@ All comparisons are over seeds: of each model with the full head of its seed, wi
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -86,22 +87,8 @@ def backward_rank_costs(arms: Arms) -> list[Comparison]:
     ]
 
 
-def forward_rank_costs_more(arms: Arms) -> list[Comparison]:
-    """Compare the loss of a plain head with that of a full head whose gradient has the same rank."""
-    return _less(arms, "plain", "backward", "plain head against backward rank")
-
-
-def matched_rank_costs_more(arms: Arms) -> list[Comparison]:
-    """Compare the same for a plain head that starts as large as a full one."""
-    return _less(arms, "matched", "backward", "plain head with a matched start against backward rank")
-
-
-def small_start_costs(arms: Arms) -> list[Comparison]:
-    """Compare the loss of a plain head with that of one that starts as large as a full one."""
-    return _less(arms, "plain", "matched", "plain head as it starts against a matched start")
-
-
-def _less(arms: Arms, one: str, other: str, name: str) -> list[Comparison]:
+def less(one: str, other: str, name: str, arms: Arms) -> list[Comparison]:
+    """Compare the loss of one way with that of another at each rank that both have."""
     return [
         _over_seeds(f"loss (nats per byte), {name}, rank {rank}", a - b) for rank, a, b in arms.both("loss", one, other)
     ]
@@ -211,7 +198,7 @@ DISPUTE = [
         "Murugan 2026",
         "A head W = A B of the same rank costs more than that gradient.",
         "Loss of the plain head less that of the backward rank, above 0 at each rank.",
-        forward_rank_costs_more,
+        partial(less, "plain", "backward", "plain head against backward rank"),
         published="+0.081 at 16, +0.103 at 8, +0.091 at 4 nats",
     ),
     Claim(
@@ -219,14 +206,14 @@ DISPUTE = [
         "ours",
         "A head W = A B that starts as large as a full head still costs more than that gradient.",
         "Loss of the plain head with a matched start less that of the backward rank, above 0 at each rank.",
-        matched_rank_costs_more,
+        partial(less, "matched", "backward", "plain head with a matched start against backward rank"),
     ),
     Claim(
         "small-start-costs",
         "ours",
         "A head W = A B costs more for starting smaller than a full head.",
         "Loss of the plain head less that of one with a matched start, above 0 at each rank.",
-        small_start_costs,
+        partial(less, "plain", "matched", "plain head as it starts against a matched start"),
     ),
     Claim(
         "share-does-not-predict",
