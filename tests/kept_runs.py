@@ -8,7 +8,7 @@ from oversmoothing.tables.record import read_record
 ROOT = Path(__file__).resolve().parent.parent
 STUDIES = ROOT / "resources/studies"
 RUNS = sorted(path.parent for path in STUDIES.rglob("run.json"))
-NO_RECORDS = ("claims", "gradient_claims", "rank_order", "samples")
+NO_RECORDS = ("claims", "gradient_claims", "rank_order", "samples", "repeated_symbols")  # a column of the last has gone
 
 
 def tables(run):
