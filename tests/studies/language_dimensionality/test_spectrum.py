@@ -1,15 +1,25 @@
 """Singular values and W-error against NumPy's SVD, and a language of known rank."""
 
+from bisect import bisect
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from test_language_claim import written
 
 from oversmoothing.numerics.singular_values import effective_rank
 from studies.language_dimensionality.ngrams import conditional_rows, count_ngrams
 from studies.language_dimensionality.spectrum import Spectrum, spectrum, w_error
+
+
+def written(rows, size):
+    """Write a text in which the rows say what follows each token."""
+    steps = np.cumsum(rows, axis=1).tolist()
+    tokens = [0]
+    for uniform in np.random.default_rng(0).random(size - 1).tolist():
+        tokens.append(min(bisect(steps[tokens[-1]], uniform), len(steps) - 1))
+    return np.array(tokens)
 
 
 def direct_error(matrix):
