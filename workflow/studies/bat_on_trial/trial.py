@@ -18,7 +18,7 @@ from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from studies.known_law.rivals import RIVALS
+from studies.bat_on_trial.rivals import RIVALS
 
 TRIAL = pa.schema(  # sums over the positions of a window
     [

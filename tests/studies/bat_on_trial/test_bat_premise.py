@@ -16,9 +16,9 @@ from oversmoothing.forced.head import prepare as prepare_family
 from oversmoothing.forced.projection import project
 from oversmoothing.tables.compare import compare_tables
 from oversmoothing.tables.record import read_record
-from studies.bat_premise import measure, show
-from studies.bat_premise.measure import PREMISE, moment_error, premise_by_truth
-from studies.bat_premise.show import premise_page
+from studies.bat_on_trial import premise, show_premise
+from studies.bat_on_trial.premise import PREMISE, moment_error, premise_by_truth
+from studies.bat_on_trial.show_premise import premise_page
 
 SETTINGS = {"tau": 0.9, "delta": 0.2, "mass_tolerance": 0.0}
 
@@ -167,7 +167,7 @@ def file(head, logits, tmp_path):
         write_logits(path, dict(zip((0, 4, 5), logits[name], strict=True)))
     inputs = {"weights": tmp_path / "w.safetensors", "model": files["model"], "truths": [files["near"], files["far"]]}
     settings = SETTINGS | {"truths": ["near", "far"], "per_window": 2}
-    measure.main(job(inputs, tmp_path / "out.parquet", settings, model="bn5"))
+    premise.main(job(inputs, tmp_path / "out.parquet", settings, model="bn5"))
     return tmp_path / "out.parquet"
 
 
@@ -218,7 +218,7 @@ def test_the_file_has_what_linear_programs_per_token_give(written, head, logits)
 def test_the_table_has_the_means_of_the_file_and_the_page_shows_both_sets(file, written, tmp_path):
     output = outputs(tmp_path)
     settings = {"models": [{"model": "bn5", "rank": 5, "seed": 1}], "resamples": 200, "seed": 1}
-    show.main(job({"scores": [file]}, output, settings))
+    show_premise.main(job({"scores": [file]}, output, settings))
     table = read_record(output.csv)
     assert (table.n == 6).all()
     assert ((table.low <= table.value) & (table.value <= table.high)).all()
