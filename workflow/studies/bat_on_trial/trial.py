@@ -1,6 +1,7 @@
 """BAT on trial: of the bytes that a law forbids, what it and other truncations reject, and what they reject wrongly."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -58,8 +59,8 @@ def main(job: Job) -> None:
             law = softmax(window.truths[LAW][at].astype(np.float64))
             log_q, nearest, _ = divide(head, window.model[at], law)
             q = np.exp(log_q)
-            both, rows = {"model": q, "nearest": law if head.full else np.exp(nearest.log_q)}, []
-            for of, p in both.items():
+            rows: list[dict[str, Any]] = []
+            for of, p in (("model", q), ("nearest", law if head.full else np.exp(nearest.log_q))):
                 for method, parameter, rejected in rejections(basis, p, settings["deltas"]):
                     if not rows:  # BAT comes first
                         masses = {"impossible": (q * (law == 0)).sum(axis=1), "tbat": (q * rejected).sum(axis=1)}
