@@ -124,9 +124,7 @@ def read_record(path: str | Path) -> pd.DataFrame:
     if "table" not in frame:
         raise UserError(f"{path}: no table of numbers, or one of version 0.2 (it has no column `table`): make it again")
     if gone := sorted(set(frame) - set(SCHEMA)):
-        raise UserError(
-            f"{path}: its column `{gone[0]}` has gone with the study that made it; read it with version 0.5"
-        )
+        raise UserError(f"{path}: its column `{gone[0]}` has gone with its study; read it with version 0.5")
     return record(frame)
 
 

@@ -8,6 +8,7 @@ from kept_runs import ROOT, RUNS, tables
 from oversmoothing.claims.table import claims_table
 from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.kinds import TITLES
 from studies.imposed_rank import show as show_imposed
 from studies.imposed_rank.table import imposed_rank_page
 from studies.paired_ranks import show_gradient, show_paired

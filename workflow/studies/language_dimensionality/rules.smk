@@ -12,8 +12,6 @@ CORPORA = {corpus["name"]: corpus for corpus in config["language"]["corpora"]}
 TEXTS = [*SPLITS_READ, *CORPORA]
 TOKENIZER = [f"{RESULTS}/language/tokenizer.json"] if config["language"]["vocabulary"] else []
 
-TESTED.append(f"{RESULTS}/tables/language_dimensionality.csv")
-
 
 rule train_tokenizer:
     input:
@@ -78,6 +76,6 @@ rule language_dimensionality_table:
             caption="figure.rst",
         ),
     params:
-        settings=settings(texts=TEXTS, ranks=plan.models.family_ranks(config), seen=config["language"]["seen"]),
+        settings=settings(texts=TEXTS, ranks=plan.models.family_ranks(config)),
     script:
         "show.py"

@@ -2,7 +2,7 @@
 
 from opening import opening, row
 
-from studies.bat_premise.chapter import CHAPTER
+from studies.bat_on_trial.chapter import CHAPTER
 
 
 def test_the_premise_at_both_ends_and_both_cuts_at_the_lowest_rank():

@@ -13,7 +13,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, measure_cells
 from oversmoothing.tables.record import facts, numbers, record
-from studies.bat_premise.measure import AT_NEAREST, PREMISE, TOP, UNLIKELY
+from studies.bat_on_trial.premise import AT_NEAREST, PREMISE, TOP, UNLIKELY
 
 TITLE = "What BAT assumes of the truth, and what it rejects, {by}."
 KEYS = ("window", "position", "truth")

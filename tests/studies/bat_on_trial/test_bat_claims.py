@@ -8,7 +8,7 @@ from oversmoothing.claims.comparison import Chance
 from oversmoothing.claims.evidence import Run
 from oversmoothing.claims.table import NOT_ASKED, claims_table
 from oversmoothing.claims.verdict import FAILS, HOLDS, OPEN, judge_claim
-from studies.bat_premise.claims import CLAIMS
+from studies.bat_on_trial.claims import CLAIMS
 
 REJECTED = {4: (0.3, 0.25), 8: (0.1, 0.08)}  # mass of the nucleus, by BAT and by the cut
 (CUT,) = CLAIMS

@@ -1,6 +1,6 @@
 """BAT on trial: of the bytes that a law forbids, what it and other truncations reject, and what they reject wrongly."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from studies.known_law.rivals import RIVALS
+from studies.bat_on_trial.rivals import RIVALS
 
 TRIAL = pa.schema(  # sums over the positions of a window
     [
@@ -59,24 +59,16 @@ def main(job: Job) -> None:
             law = softmax(window.truths[LAW][at].astype(np.float64))
             log_q, nearest, _ = divide(head, window.model[at], law)
             q = np.exp(log_q)
-            by_method = list(rejections(basis, q, settings["deltas"]))
-            rows = [{"of": "model", **row} for row in compared(by_method, q, law)]
-            p = law if head.full else np.exp(nearest.log_q)
-            rows += [{"of": "nearest", **row} for row in compared(rejections(basis, p, settings["deltas"]), p, law)]
-            facts = {"window": window.window, "n": len(at)}
-            trial.write_table(pa.Table.from_pylist([facts | row for row in rows], schema=TRIAL))
-            _, _, by_bat = by_method[0]
-            masses = {"impossible": (q * (law == 0)).sum(axis=1), "tbat": (q * by_bat).sum(axis=1)}
+            rows: list[dict[str, Any]] = []
+            for of, p in (("model", q), ("nearest", law if head.full else np.exp(nearest.log_q))):
+                for method, parameter, rejected in rejections(basis, p, settings["deltas"]):
+                    if not rows:  # BAT comes first
+                        masses = {"impossible": (q * (law == 0)).sum(axis=1), "tbat": (q * rejected).sum(axis=1)}
+                    facts = {"window": window.window, "of": of, "method": method, "parameter": parameter, "n": len(at)}
+                    rows.append(facts | sums(p, law, rejected))
+            trial.write_table(pa.Table.from_pylist(rows, schema=TRIAL))
             columns = {"window": np.full(len(at), window.window), "position": at, **masses}
             positions.write_table(pa.table(columns, schema=POSITIONS))
-
-
-def compared(
-    by_method: Iterable[tuple[str, float, np.ndarray]], p: np.ndarray, law: np.ndarray
-) -> Iterator[dict[str, Any]]:
-    """Yield what each method rejects of distributions `p`, in sums over positions."""
-    for method, parameter, rejected in by_method:
-        yield {"method": method, "parameter": parameter, **sums(p, law, rejected)}
 
 
 def rejections(basis: Basis, p: np.ndarray, deltas: list[float]) -> Iterator[tuple[str, float, np.ndarray]]:
