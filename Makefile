@@ -12,7 +12,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 FIGURE := results/figures/oversmoothing
 
-.PHONY: table report smoke real so-far test test-slow test-slurm lint format keys env lock clean help
+.PHONY: table report smoke real so-far test test-slow test-slurm lint format docs keys env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
@@ -58,8 +58,10 @@ format: $(VENV)/.installed-dev ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt workflow
 
-keys: $(VENV)/.installed ## write what the schemas say into config/README.md (keys) and docs/results.md (columns)
+docs: $(VENV)/.installed ## write README.md and docs/ from docs/source and the kept tables, and what the schemas say into config/README.md
 	PYTHONPATH=workflow:scripts $(BIN)/python -m schemas.describe
+
+keys: docs
 
 env: $(VENV)/.installed ## the environment alone
 

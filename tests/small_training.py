@@ -18,7 +18,6 @@ TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80
 SETTINGS = {
     "initial": "gpt2",
     "head_rate": "same",
-    "head_gradient": "whole",
     "objective": {"name": "cross-entropy"},
     "backward_rank": None,
     "backward_interval": 1,
@@ -42,7 +41,6 @@ SETTINGS = {
 }
 SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 24, "rank": 4, "dropout": 0.1}
 FULL = {**SHAPE, "rank": None}
-TWO_HEADS = {**SHAPE, "bottleneck_norm": "before", "beside": True}
 
 
 def run(folder, changes=(), key="k", shape=SHAPE, text=TEXT, precision="float32"):

@@ -8,7 +8,7 @@ from oversmoothing.claims.claim import CONTRADICTED, HOLDS, NOT_TESTED, judge
 from oversmoothing.claims.measured import Measured, Rank
 
 CLAIMS = claims_of(
-    *("byte_by_byte", "argmaxable_classes", "forced_part", "bat_premise", "imposed_rank", "along_training"),
+    *("byte_by_byte", "argmaxable_classes", "forced_part", "bat_on_trial", "imposed_rank", "along_training"),
     *("saturation", "across_seeds"),
 )
 

@@ -14,7 +14,7 @@ import pytest
 
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter
 from oversmoothing.claims.story.charts import PUBLISHED, by_rank
-from oversmoothing.claims.story.page import SIGNS, in_order, write_story
+from oversmoothing.claims.story.page import in_order, write_story
 from oversmoothing.claims.thesis import CLAIMS
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sealed_json import write_sealed

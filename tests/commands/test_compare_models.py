@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
 from hub_models import write_neox, write_token_model
+from step_jobs import write_logits
 from tokenizers import Tokenizer, normalizers
 
 from oversmoothing.commands import compare_models, main, over_bytes, two_models
@@ -19,6 +21,8 @@ from oversmoothing.commands.trial import Model, Trial, trial
 from oversmoothing.data.tokens.text import encode_bytes
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.data.windows import SCHEMA, TOKENS
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.tables.record import record
@@ -124,7 +128,8 @@ def test_both_commands_share_a_folder_and_neither_replaces_a_config(pair, tmp_pa
 
 
 def test_the_table_is_printed_before_what_may_fail(pair, tmp_path, monkeypatch, capsys):
-    for name, value in (("read_record", None), ("noise", "noise."), ("clip", "clip."), ("report", "the table \x1b[2J")):
+    said = {"read_record": None, "acceptance": None, "noise": "noise.", "clip": "clip.", "report": "the table \x1b[2J"}
+    for name, value in said.items():
         monkeypatch.setattr(compare_models, name, lambda *given, value=value: value)
     assert pair("compare-models", 1)[0] == 1
     assert "the table" not in capsys.readouterr().out
@@ -205,6 +210,51 @@ def test_losses_stand_beside_the_scores():
     assert not {"TBAT", "forced"} & set(rows.split())
     why = "they need logits that are linear in what enters the head, and those of small are capped at 30. Acceptance"
     assert f"TBAT and the part of KL that its head forces are left out, because {why}" in " ".join(note.split())
+
+
+DECODINGS = [
+    {"name": "pure"},
+    {"name": "greedy"},
+    {"name": "top-k", "k": 3},
+    {"name": "top-p", "p": 0.7},
+    {"name": "temperature", "temperature": 0.6},
+]
+
+
+@pytest.mark.parametrize("settings", DECODINGS, ids=lambda settings: settings["name"])
+def test_acceptance_is_the_share_of_accepted_drafts(settings):
+    """Drafts are drawn and accepted as in Algorithm 1 of Leviathan et al. (2023)."""
+    decode = decoder(settings)
+    draft, truth = (softmax(2 * logits) for logits in np.random.default_rng(1).normal(size=(2, 4, 9)))
+    found = compare_models.accepted(draft, truth, decode)
+    draw = np.random.default_rng(2)
+    for rate, q, p in zip(found, decode(draft), decode(truth), strict=True):
+        x = draw.choice(len(q), size=40_000, p=q)
+        assert rate == pytest.approx((draw.random(40_000) < np.minimum(1, p[x] / q[x])).mean(), abs=0.01)
+
+
+def test_acceptance_by_hand():
+    """Top-p 0.7 keeps two tokens of the model, (5/8, 3/8), and one of the truth, of which the model has 5/8."""
+    draft, truth = np.array([[0.5, 0.3, 0.2]]), np.array([[0.75, 0.05, 0.2]])
+    for settings, rate in (({"name": "pure"}, 0.75), ({"name": "top-p", "p": 0.7}, 0.625), ({"name": "greedy"}, 1)):
+        assert compare_models.accepted(draft, truth, decoder(settings)) == pytest.approx([rate])
+    assert compare_models.accepted(draft[:, ::-1], truth, decoder({"name": "greedy"})) == pytest.approx([0])
+
+
+def test_acceptance_is_a_mean_over_positions_with_an_interval_over_passages(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "logits").mkdir()
+    logits = {name: np.random.default_rng(seed).normal(size=(3, 5, 9)) for seed, name in enumerate(("small", "large"))}
+    for name, rows in logits.items():
+        write_logits(tmp_path / f"logits/{name}.parquet", dict(enumerate(rows)))
+    folders, config = (tmp_path, tmp_path), {"decodings": DECODINGS}
+    found = compare_models.acceptance(two_models.Pair("small", "large", folders, tmp_path, config, None, []))
+    draft, truth = (softmax(rows.reshape(15, 9).astype(np.float32)) for rows in logits.values())
+    assert found.decoding.tolist() == [entry["name"] for entry in DECODINGS]
+    for row, entry in zip(found.to_dict("records"), DECODINGS, strict=True):
+        expected = compare_models.accepted(draft, truth, decoder(entry)).mean()
+        assert (row["value"], row["n"]) == (pytest.approx(expected, abs=1e-6), 15)
+        assert row["low"] <= row["value"] <= row["high"]
 
 
 def test_a_model_of_a_study_is_refused_before_anything_runs(not_begun, tmp_path):
@@ -366,7 +416,7 @@ def test_models_of_different_tokenizers_are_byte_views(compared, tmp_path, local
     assert config["truths"] == [{"name": "other", "hub": str(tmp_path / "other"), **view}]
     assert config["windows"] == {"count": 100, "prompt": 8, "scored": 8}
     assert {"oversmoothing", "losses", "bytes", "decodings"} <= set(config["wanted"])
-    assert {"tbat", "forced", "acceptance", "argmaxability", "effective_rank", "samples"}.isdisjoint(config["wanted"])
+    assert {"tbat", "forced", "argmaxability", "effective_rank", "samples"}.isdisjoint(config["wanted"])
     assert told[-1] == [str(tmp_path / f"results/tables/{table}.csv") for table in ("losses", "oversmoothing")]
 
 

@@ -10,7 +10,7 @@ from gguf_models import write_small_gguf
 from hub_models import files_of, write_bpe, write_gemma2, write_token_model
 from huggingface_hub import constants
 from jsonschema import Draft202012Validator
-from local_hub import Repo, in_the_cache, local_hub
+from local_hub import Repo, in_the_cache, local_hub, point_to
 from scipy.optimize import linprog
 from transformers import AutoModelForCausalLM
 
@@ -22,10 +22,11 @@ from oversmoothing.commands.one_head.text import LENGTH, passages
 from oversmoothing.data.files import READ, read_beginning
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
-from oversmoothing.hub import listing
+from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import save_model
 from oversmoothing.numerics.spaced_positions import positions_of
+from oversmoothing.store.sealed_json import write_sealed
 
 TEXT = "the people of the town read their letters where the river flows past; ünd so on"
 TWINS = 40, 290  # tokens with equal rows of the head, so that neither is ever strictly the most probable
@@ -252,16 +253,12 @@ def test_a_text_is_read_as_the_workflow_reads_it(llama, tmp_path):
 
 def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, refused):
     write_token_model(tmp_path / "files", "llama")
-    monkeypatch.setattr(listing, "WAIT", 0)
     monkeypatch.chdir(tmp_path)
     arguments = ["head", "owner/small", "--no-unargmaxable", "--json", "out.json"]
     repo = Repo(files_of(tmp_path / "files"))
     with local_hub({"owner/small": repo}) as hub:
-        monkeypatch.setattr(constants, "ENDPOINT", hub.address)
-        template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        point_to(hub.address, monkeypatch, tmp_path)
         assert main(arguments) == 0
-        assert (tmp_path / "assets/owner--small@main.json").is_file()  # as `snakemake assets` names it
         asked = len(hub.requests)
         hub.down = True
         assert main(arguments) == 0
@@ -273,11 +270,11 @@ def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, refused):
         line = refused("head", "owner/other")
         assert "the hub cannot be reached (" in line
         assert line.endswith("; name a folder, or run again with network access\n")
-        (tmp_path / "assets/owner--small@main/config.json").unlink()
-        line = refused("head", "owner/small")
-        assert line.endswith(
-            "config.json is missing; delete assets/owner--small@main.json and run again with network access\n"
-        )
+        config = next((tmp_path / "hub").rglob("config.json"))
+        write_sealed(tmp_path / "assets/owner--small@main.json", take_stock(config.parent, MODEL_FILES))
+        config.unlink()
+        line = refused("head", "owner/small")  # what `snakemake assets` fetched goes before
+        assert line.endswith("config.json is missing; delete assets/owner--small@main.json and run again\n")
     source = json.loads((tmp_path / "out.json").read_text())["source"]
     assert (source["name"], source["revision"], source["commit"]) == ("owner/small", "main", repo.commit)
 

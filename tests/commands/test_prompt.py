@@ -158,7 +158,7 @@ def test_a_model_over_tokens_is_not_given_bytes(tmp_path):
     config = GPTConfig(layers=1, heads=2, width=16, block=16, vocabulary=300)
     weights = tmp_path / "results/models/bn16-s1/weights.safetensors"
     save_model(weights, config, GPT(config).state_dict(), {})
-    prompt.ask(b"Of", str(weights), "pure", 1, 1)  # as one with unused classes is
+    prompt.ask(b"Of", str(weights), "pure", 1, 1)
     (tmp_path / "results/tokens").mkdir()
     (tmp_path / "results/tokens/vocabulary.parquet").touch()
     with pytest.raises(UserError, match=r"bn16-s1/weights\.safetensors: a model over tokens"):

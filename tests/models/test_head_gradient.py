@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from oversmoothing.models.head_gradient import best_approximation, column_space, head_through, inside, kept_inside
+from oversmoothing.models.head_gradient import best_approximation, column_space, head_through
 from oversmoothing.models.model import GPT, GPTConfig
 
 CONFIG = GPTConfig(layers=1, heads=2, width=16, block=12, positions="rotary")
@@ -111,44 +111,3 @@ def test_a_column_space_is_that_of_the_pseudoinverse(v, d, rank):
 
 def test_a_head_of_zeros_has_no_column_space():
     assert column_space(torch.zeros(7, 3)).shape == (7, 0)
-
-
-def test_what_lies_outside_the_column_space_is_taken_and_the_rest_scaled(case):
-    _, weight = case
-    matrix = torch.randn(64, 16, generator=torch.Generator().manual_seed(1))
-    w = weight.double()
-    part = w @ torch.linalg.pinv(w) @ matrix.double()
-    assert part.norm() < 0.9 * matrix.norm()
-    assert torch.allclose(inside(weight, matrix).double(), part * (matrix.norm() / part.norm()), atol=1e-5)
-
-
-@pytest.mark.parametrize("optimiser", [torch.optim.AdamW, torch.optim.SGD])
-def test_a_step_is_kept_inside(case, optimiser):
-    """For SGD, whose step is the gradient, both projections are one."""
-    _, before = case
-    parameter = torch.nn.Parameter(before.clone())
-    gradient = torch.randn(64, 16, generator=torch.Generator().manual_seed(1))
-    parameter.grad = gradient.clone()
-    with kept_inside(parameter):
-        optimiser([parameter], lr=0.01, weight_decay=0.0).step()
-    step = parameter.detach() - before
-    basis = column_space(before)
-    assert torch.allclose(basis @ (basis.T @ step), step, atol=1e-5)
-    if optimiser is torch.optim.SGD:
-        assert torch.allclose(step, -0.01 * inside(before, gradient), atol=1e-6)
-
-
-def test_a_head_that_reaches_every_direction_keeps_its_step():
-    before = torch.randn(6, 9, generator=torch.Generator().manual_seed(1))
-    parameter = torch.nn.Parameter(before.clone())
-    with kept_inside(parameter), torch.no_grad():
-        parameter += torch.ones(6, 9)
-    assert torch.allclose(parameter, before + 1, atol=1e-5)
-
-
-def test_a_head_that_does_not_move_stays():
-    before = torch.randn(9, 4, generator=torch.Generator().manual_seed(1))
-    parameter = torch.nn.Parameter(before.clone())
-    with kept_inside(parameter):
-        pass
-    assert torch.equal(parameter, before)

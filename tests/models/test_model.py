@@ -205,11 +205,16 @@ def test_members_of_a_family_start_from_the_same_trunk(initial):
         ({"bottleneck_norm": "both"}, "bottleneck_norm is 'both'"),
         ({"positions": "rotary", "width": 6}, "even head size, not 3"),
         ({"depth": 2}, "unknown key 'depth'"),
+        ({"beside": True}, "unknown key 'beside'"),
     ],
 )
 def test_impossible_shapes(changes, message):
     with pytest.raises(UserError, match=message):
         GPTConfig.from_dict({**SMALL, **changes})
+
+
+def test_weights_that_state_that_they_have_no_second_head_are_read():
+    assert GPTConfig.from_dict({**SMALL, "beside": False}) == GPTConfig.from_dict(SMALL)
 
 
 def test_missing_keys():

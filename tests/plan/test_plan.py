@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHAIN = {"chain": [{"temperature": 1.5}, {"min-p": 0.05}]}
 ARMS = [{"width": 288, "heads": 6}, {"rank": 4}, {"rank": 4, "head": "plain"}]
 TAILR, MIXCE = ({"name": "tailr", "gamma": 0.1}, {"name": "mixce", "eta": 0.5})
-ARMS += [{"backward_rank": 4}, {"head_gradient": "inside"}, {"vocabulary": 1024}]
+ARMS += [{"backward_rank": 4}]
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"family": [{"head": "plain"}]}, "family.0: .* must have either `rank`"),
         ({"family": [{"rank": 4, "head": "other"}]}, "family.0.head: 'other' is not one of"),
         ({"family": [{"rank": 4, "objective": TAILR}]}, "family: arms, such as .* are held against"),
-        ({"family": [*ARMS, {"objective": {"name": "tailr"}}]}, "family.6.objective tailr: takes gamma, not none"),
+        ({"family": [*ARMS, {"objective": {"name": "tailr"}}]}, "family.4.objective tailr: takes gamma, not none"),
         ({"family": [{"objective": {"name": "cross-entropy"}}]}, "family.0.objective.name: 'cross-entropy' is not one"),
         ({"family": [{"backward_rank": 4, "objective": TAILR}]}, "family.0: .* must have either `rank`"),
         (
@@ -440,9 +440,11 @@ def test_where_a_row_is_not_like_the_published_one():
             r"decodings: temperature-1.5\+min-p-0.05 is listed twice",
         ),
         ({"truths": [{"name": "human", "model": {}}]}, "truths.0.name: 'human' does not match"),
-        ({"family": [*ARMS, {"vocabulary": 512}]}, "family: at most one member may have a `vocabulary` of its own"),
+        ({"family": [*ARMS, {"vocabulary": 512}]}, "family.4: unknown key 'vocabulary'"),
+        ({"family": [{"rank": 4}, {"rank": 4, "head": "beside_full"}]}, "family.1.head: 'beside_full' is not one of"),
+        ({"training": {"head_gradient": "whole"}}, "training: unknown key 'head_gradient'"),
         ({"family": ARMS[2:]}, "family: arms, such as `head: plain`, are held against other members"),
-        ({"family": [{"head_gradient": "inside", "rank": 4}]}, r"family.0: .* must have either `rank`"),
+        ({"family": [{"backward_rank": 4, "rank": 4}]}, r"family.0: .* must have either `rank`"),
         ({"family": [{"rank": 4, "output": "mos3"}]}, "family.0.output: 'mos3' is not one of .*'mos2', 'mos4'"),
         ({"family": [{"output": "mos2"}]}, "family.0: .* must have either `rank`.*, or `rank` and `output`, or"),
         ({"family": [{"rank": 4, "output": "mos2"}]}, "family: arms, such as .* are held against other members"),
@@ -527,22 +529,20 @@ def test_the_memory_of_the_corpus_follows_its_text(tmp_path):
 
 
 def test_arms_that_share_a_key_are_told_apart_by_its_value():
-    kinds = {head: arms.asked({"rank": 4, "head": head}).kind for head in ("plain", "beside_full")}
-    assert kinds == {"plain": "plain", "beside_full": "beside"}
+    kinds = {output: arms.asked({"rank": 4, "output": output}).kind for output in ("softcap", "mos2")}
+    assert kinds == {"softcap": "softcap", "mos2": "mos2"}
     assert arms.asked({"rank": 4}).kind == "family"
-    assert arms.family_keys()["head"]["enum"] == ["plain", "beside_full"]
+    assert arms.family_keys()["head"]["enum"] == ["plain"]
+    assert {"softcap", "mos2"} <= set(arms.family_keys()["output"]["enum"])
 
 
 def test_arms_of_the_family_share_all_but_how_the_rank_is_imposed():
-    heads = [{"rank": 16, "head": "plain"}, {"rank": 16, "head": "beside_full"}]
-    family = [{"width": 288, "heads": 6}, {"rank": 16}, *heads, {"backward_rank": 16}]
+    family = [{"width": 288, "heads": 6}, {"rank": 16}, {"rank": 16, "head": "plain"}, {"backward_rank": 16}]
     config = default(family=family, svd_ranks=[4])
     check(config)
     models = plan.models.by_name(config)
-    known = (models[f"{name}-s1337"] for name in ("w288", "bn16", "pl16", "be16", "bw16"))
-    full, bottleneck, plain, beside, backward = known
+    full, bottleneck, plain, backward = (models[f"{name}-s1337"] for name in ("w288", "bn16", "pl16", "bw16"))
     assert plain.settings["model"] == {**bottleneck.settings["model"], "bottleneck_norm": "before"}
-    assert beside.settings == {**plain.settings, "model": {**plain.settings["model"], "beside": True}}
     assert plain.settings["training"] == bottleneck.settings["training"] == full.settings["training"]
     assert backward.settings["model"] == full.settings["model"]
     assert backward.settings["training"] == {**full.settings["training"], "backward_rank": 16}
@@ -575,14 +575,6 @@ def test_a_chain_stands_where_a_method_may_and_changes_no_setting_of_others():
     one, other = (plan.samples.sampling_settings(config, [extra]) for config in (without, chains))
     assert one == other
     assert plan.samples.sampling_settings(without, without["decodings"])["decodings"] == DEFAULT["decodings"]
-
-
-def test_an_arm_differs_from_the_full_head_in_one_thing():
-    models = plan.models.by_name(default(family=ARMS))
-    full, inside, unused = (models[f"{name}-s1337"].settings for name in ("w288", "inside", "v1024"))
-    assert inside == {**full, "training": {**full["training"], "head_gradient": "inside"}}
-    assert unused == {**full, "model": {**full["model"], "vocabulary": 1024}}
-    assert [models[f"{name}-s1337"].rank for name in ("inside", "v1024", "bw4")] == [288, 288, 4]
 
 
 def test_an_output_layer_is_an_arm_that_differs_in_nothing_else():
@@ -666,10 +658,10 @@ def test_rates_that_would_be_one_trial_are_refused():
         plan.models.trials(config)
 
 
-def test_members_with_the_truths_classes_are_scored():
-    names = plan.models.names(plan.models.by_name(default(family=ARMS, seeds=[1, 2])), *plan.arms.SCORED)
-    assert {"pl4-s1", "bw4-s2", "inside-s1", "w288-s2"} <= set(names)
-    assert not any(name.startswith(("v1024", "svd", "truth")) for name in names)
+def test_members_and_arms_are_of_the_family():
+    names = plan.models.names(plan.models.by_name(default(family=ARMS, seeds=[1, 2])), *plan.arms.KINDS_OF_FAMILY)
+    assert {"pl4-s1", "bw4-s2", "w288-s2"} <= set(names)
+    assert not any(name.startswith(("svd", "truth")) for name in names)
 
 
 def test_what_is_wanted_is_made_and_nothing_else():

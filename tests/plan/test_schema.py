@@ -26,7 +26,7 @@ def test_every_key_is_described():
 
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: path.name)
 def test_documents_are_what_the_schemas_say(path):
-    assert path.read_text() == updated(path), "run `make keys`"
+    assert path.read_text() == updated(path), "run `make docs`"
 
 
 def test_decoding_methods_and_their_bounds_are_the_catalogues():

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small_training import FULL, SETTINGS, SHAPE, TEXT, TWO_HEADS, kept, run, same_bits
+from small_training import FULL, SETTINGS, SHAPE, TEXT, kept, run, same_bits
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.head_gradient import best_approximation, column_space
+from oversmoothing.models.head_gradient import best_approximation
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.models.weights import load_model, load_tensors
@@ -223,7 +223,6 @@ def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill, precision):
 ARMS = [
     {"backward_rank": 2},
     {"backward_rank": 2, "backward_interval": 7},  # it stops between two approximations, which the checkpoint keeps
-    {"head_gradient": "inside"},
     *({"objective": {"name": name, own.key: 0.1}} for name, own in OBJECTIVES.items()),
 ]
 OUTPUTS = [{**SHAPE, "output": kind} for kind in KINDS if kind != LINEAR]
@@ -231,7 +230,7 @@ OUTPUTS = [{**SHAPE, "output": kind} for kind in KINDS if kind != LINEAR]
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
 @pytest.mark.parametrize(
-    ("arm", "shape"), [*((arm, FULL) for arm in ARMS), ({}, TWO_HEADS), *(({}, shape) for shape in OUTPUTS)], ids=str
+    ("arm", "shape"), [*((arm, FULL) for arm in ARMS), *(({}, shape) for shape in OUTPUTS)], ids=str
 )
 def test_a_stopped_training_of_an_arm_resumes_to_the_same_bits(tmp_path, precision, arm, shape):
     def stop_at_the_fourth_evaluation(progress, *rest):
@@ -259,50 +258,17 @@ def test_a_backward_rank_of_the_whole_head_is_ordinary_training_to_the_bit(tmp_p
     assert low.history[-1]["validation_loss"] != ordinary.history[-1]["validation_loss"]
 
 
-def test_a_head_moved_inside_its_column_space_never_leaves_it(tmp_path):
-    """After every step, AdamW's division element by element included, the head lies where it lay at the start."""
-    ordinary, _ = run(tmp_path / "a", shape=FULL)
-    inside, _ = run(tmp_path / "b", {"head_gradient": "inside"}, shape=FULL)
-    assert inside.history[0]["validation_loss"] == ordinary.history[0]["validation_loss"]
-    assert inside.history[-1]["validation_loss"] > ordinary.history[-1]["validation_loss"]
-    heads, rest = {}, {}
-    for kind in ("whole", "inside"):
-        step = first_step(head_gradient=kind)
-        start = column_space(step.model.head.weight)
-        for number in range(5):
-            step.take(step.draw(TEXT, number), number)
-            if number == 0:
-                rest[kind] = {name: value.detach().clone() for name, value in step.model.named_parameters()}
-        heads[kind] = step.model.head.weight.detach()
-        outside = heads[kind] - start @ (start.T @ heads[kind])
-        assert (outside.norm() < 1e-4 * heads[kind].norm()) == (kind == "inside")
-    for name, value in rest["whole"].items():
-        assert torch.equal(value, rest["inside"][name]) != (name == "head.weight")
+def test_a_backward_rank_needs_a_linear_head():
+    with pytest.raises(UserError, match=r"training\.backward_rank: 2 needs a linear head, not output: mos2; leave one"):
+        first_step(OUTPUTS[2], backward_rank=2)
 
 
-@pytest.mark.parametrize("changes", [{"backward_rank": 2}, {"head_gradient": "inside"}], ids=str)
-def test_what_changes_the_gradient_of_a_matrix_needs_a_linear_head(changes):
-    (key,) = changes
-    with pytest.raises(UserError, match=f"training.{key}: .* needs a linear head, not output: mos2; leave one out"):
-        first_step(OUTPUTS[2], **changes)
-
-
-def test_a_model_with_unused_classes_starts_from_the_weights_of_one_without():
+def test_a_model_with_more_classes_starts_from_the_weights_of_one_of_bytes():
     small = GPT(GPTConfig(**FULL), 3, "fan_in").state_dict()
     large = GPT(GPTConfig(**{**FULL, "vocabulary": 300}), 3, "fan_in").state_dict()
     assert all(torch.equal(value, large[name][: len(value)]) for name, value in small.items())
     assert large["head.weight"][256:].std() == pytest.approx(1 / 4, rel=0.1)
     assert large["embedding.weight"][256:].std() == pytest.approx(1, rel=0.1)
-
-
-def test_unused_classes_learn_to_have_no_probability(tmp_path):
-    progress, checkpoints = run(tmp_path, shape={**FULL, "vocabulary": 300})
-    model = load_model(checkpoints.folder.best)
-    assert model.head.weight.shape == (300, 16)
-    assert progress.history[-1]["validation_loss"] < progress.history[0]["validation_loss"] - 0.5
-    with torch.no_grad():
-        p = model(torch.from_numpy(TEXT[:24].astype(np.int64))[None]).softmax(-1)
-    assert p[..., 256:].sum(-1).max() < 44 / 300
 
 
 @pytest.mark.parametrize("interval", [1, 3])

@@ -66,7 +66,7 @@ def test_two_processes_have_the_losses_of_one(task, trained, accumulation, batch
 OBJECTIVE = {"objective": {"name": "tailr", "gamma": 0.2}}
 
 
-@pytest.mark.parametrize("arm", [{"backward_rank": 2}, {"head_gradient": "inside"}, OBJECTIVE], ids=str)
+@pytest.mark.parametrize("arm", [{"backward_rank": 2}, OBJECTIVE], ids=str)
 def test_two_processes_train_an_arm_as_one_does(trained, arm):
     """The root mean square of the gradient is that of a micro-batch, and each process takes whole ones."""
     shape = {**WITHOUT_DROPOUT, "rank": None}

@@ -51,9 +51,10 @@ SHARDS = {f"sample/10BT/{number:03}_00000.parquet": shard(number) for number in 
 
 
 @pytest.fixture
-def hub(monkeypatch):
+def hub(monkeypatch, tmp_path):
     with local_hub({NAME: Repo(dict(SHARDS), kind="dataset")}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
         yield hub
 
 
@@ -109,6 +110,8 @@ def test_no_network_and_damaged_shards_read_as_one_error(hub, tmp_path, monkeypa
     study.snakemake("results/thesis/corpus/manifest.json", config=config, options=["--forcerun", "fetch_corpus"])
     assert path.read_bytes() == SHARDS["sample/10BT/000_00000.parquet"]
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    study.snakemake("assets", config=config, options=["--forcerun", "fetch_corpus"])  # all is in the cache
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "empty"))
     output = study.snakemake("assets", config=config, options=["--forcerun", "fetch_corpus"], check=False)
     assert "HF_HUB_OFFLINE is set" in output
     assert "Traceback" not in output

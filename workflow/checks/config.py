@@ -109,8 +109,6 @@ def _members(config: Config) -> Iterator[str]:
                 "write `layout: tokens`, for its distributions of bytes"
             )
         yield from _byte_view(f"family.{i}", entry, bytes_are_read)
-        if "vocabulary" in entry and not bytes_are_read:
-            yield f"family.{i}: unused classes (`vocabulary`) are for tokens: bytes; remove the entry"
 
 
 def _family(config: Config) -> Iterator[str]:
@@ -118,8 +116,6 @@ def _family(config: Config) -> Iterator[str]:
     shared, alone = ({key for arm in OF_FAMILY if arm.alone == own for key in arm.keys} for own in (False, True))
     if all((alone - shared) & set(entry) for entry in config["family"]):
         yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
-    if sum("vocabulary" in entry for entry in config["family"]) > 1:
-        yield "family: at most one member may have a `vocabulary` of its own"
 
 
 def _svd_of(config: Config) -> Iterator[str]:

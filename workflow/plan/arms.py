@@ -28,7 +28,6 @@ class Arm:
     fixed: Mapping[str, Any] = field(default_factory=dict)  # further settings of the model
     objective: str | None = None  # name of that of its training, if its entry asks for one
     alone: bool = True  # whether its models stand in no table but those that compare arms
-    scored: bool = True  # whether its classes are the truths', so that it is held against them
     tested: bool = False  # whether claims compare it
 
 
@@ -61,8 +60,7 @@ PLAIN = Arm(
     keys={
         **FAMILY.keys,
         "head": {
-            "description": "With `rank`, `plain` for a head W = A B, `beside_full` for one that learns beside a full "
-            "head on the same trunk; if omitted, as `model.bottleneck_norm` says.",
+            "description": "With `rank`, `plain` for a head W = A B; if omitted, as `model.bottleneck_norm` says.",
             "enum": ["plain"],
         },
     },
@@ -141,15 +139,6 @@ ARMS = (
         "head (`pm4-s1337`)",
         training=("initial",),
     ),
-    replace(
-        PLAIN,
-        kind="beside",
-        name="be{rank}",
-        keys={**PLAIN.keys, "head": {**PLAIN.keys["head"], "enum": ["beside_full"]}},
-        words="`{rank: r, head: beside_full}`, a plain head with a second, full one on its trunk, which learns from "
-        "the mean of both losses (`be4-s1337`)",
-        fixed={**PLAIN.fixed, "beside": True},
-    ),
     Arm(
         "backward",
         "bw{backward_rank}",
@@ -163,28 +152,6 @@ ARMS = (
         "(`bw4-s1337`)",
         rank="backward_rank",
         training=("backward_rank",),
-    ),
-    Arm(
-        "inside",
-        "inside",
-        keys={"head_gradient": {"description": "As `training.head_gradient`.", "enum": ["inside"]}},
-        words="`{head_gradient: inside}`, a head of full rank that is itself moved only inside its column space "
-        "(`inside-s1337`)",
-        training=("head_gradient",),
-    ),
-    Arm(
-        "unused",
-        "v{vocabulary}",
-        keys={
-            "vocabulary": {
-                "description": "Output classes, of which the text uses the first 256.",
-                "type": "integer",
-                "minimum": 257,
-            }
-        },
-        words="`{vocabulary: v}`, with classes that no text uses (`v1024-s1337`)",
-        model=("vocabulary",),
-        scored=False,
     ),
     Arm(
         "shorter",
@@ -209,7 +176,7 @@ ARMS = (
 )
 OF_FAMILY = [arm for arm in ARMS if arm.keys]
 ALONE = tuple(arm.kind for arm in ARMS if arm.alone)
-SCORED = tuple(dict.fromkeys(arm.kind for arm in OF_FAMILY if arm.scored))  # kinds of members with the truths' classes
+KINDS_OF_FAMILY = tuple(dict.fromkeys(arm.kind for arm in OF_FAMILY))
 
 
 def asked(entry: Mapping[str, Any]) -> Arm:

@@ -26,7 +26,7 @@ from oversmoothing.scores.catalogue.decoders import files
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from oversmoothing.scores.decoding import links, decoding_name
 from plan import settings
-from plan.arms import SCORED
+from plan.arms import KINDS_OF_FAMILY
 from plan.models import model_rows, names
 from plan.resources import per_attempt
 from snakemake.logging import logger

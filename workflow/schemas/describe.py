@@ -1,26 +1,48 @@
-"""Write what code declares into the documents: the keys of a config, with their defaults, and the columns of tables.
+"""Write the documents: pages from their sources and the kept tables, and into two of them what code declares.
 
-`make keys` replaces the parts between two comments; the rest is written by hand.
+`make docs` renders `docs/source/NAME.md` to `docs/NAME.md`, and `docs/source/README.md` to `README.md`. In PARTS it
+replaces what stands between two comments; the rest is written by hand.
 """
 
+import functools
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from oversmoothing.tables.quantities import Run, environment
 from oversmoothing.tables.record import documentation
 from plan import studies
 from schemas.config import read_schema
 
 ROOT = Path(__file__).resolve().parents[2]
-BEGIN, END = "<!-- {}: written by `make keys` -->", "<!-- end of {} -->"
+STUDIES, PUBLISHED = ROOT / "resources/studies", ROOT / "resources/published"
+SOURCES = ROOT / "docs/source"
+BEGIN, END = "<!-- {}: written by `make docs` -->", "<!-- end of {} -->"
+RENDERED = "<!-- Written by `make docs` from docs/source/{}: edit that, not this. -->"
 
 
 def main() -> None:
     """Write the files."""
     for path in PARTS:
         path.write_text(updated(path), encoding="utf-8")
+    for path in pages():
+        path.write_text(rendered(path), encoding="utf-8")
+
+
+def pages() -> list[Path]:
+    """Return the pages that have a source."""
+    return [(ROOT if path.stem == "README" else ROOT / "docs") / path.name for path in sorted(SOURCES.glob("*.md"))]
+
+
+def rendered(page: Path) -> str:
+    """Return a page, made from its source and the kept tables, and say so in its first line, or in README's last."""
+    kept = functools.cache(lambda name: Run(STUDIES / name))
+    made = environment(SOURCES, kept=kept, about=_about, published=Run(PUBLISHED))
+    text, comment = made.get_template(page.name).render(), RENDERED.format(page.name)
+    return f"{text.rstrip()} {comment}\n" if page.parent == ROOT else f"{comment}\n\n{text}"
 
 
 def updated(path: Path) -> str:
@@ -48,6 +70,11 @@ def keys() -> str:
         if rows := list(_rows(section, "", default[name], schema["$defs"], shared if name == "truths" else set())):
             parts.append("| key | value | default | meaning |\n|:---|:---|:---|:---|\n" + "\n".join(rows))
     return "\n\n".join(parts)
+
+
+def _about(name: str) -> Any:
+    """What made a kept run."""
+    return json.loads((STUDIES / name / "run.json").read_text(encoding="utf-8"))
 
 
 def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str, Any], skip: set[int]) -> Iterator[str]:

@@ -1,14 +1,17 @@
 """Measure how much a language model oversmooths beside another: write a config, run the workflow, print the table."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import yaml
 from tabulate import tabulate
+from tqdm import tqdm
 
 from oversmoothing.commands import over_bytes
 from oversmoothing.commands.over_bytes import cell, in_words
@@ -16,12 +19,14 @@ from oversmoothing.commands.two_models import CONFIGS, Pair, add_arguments, fini
 from oversmoothing.printable import printable_lines
 from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS
 from oversmoothing.tables.page import labelled
-from oversmoothing.tables.record import read_record
+from oversmoothing.tables.record import numbers, read_record, record
 
 if TYPE_CHECKING:
     from oversmoothing.commands.trial import Trial
+    from oversmoothing.models.window_logits import WindowLogits
+    from oversmoothing.scores.probabilities import Decoder
 
-PRINTED = ("losses", "oversmoothing", "forced", "acceptance")
+PRINTED = ("losses", "oversmoothing", "forced")
 OF_LINEAR = ("forced", "tbat")  # tables that need linear logits
 REPORT = "report.html"
 LARGE, FEW = 10_000, 16  # tokens from which on TBAT is computed in so many passages, unless --tbat says otherwise
@@ -54,6 +59,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     made = [table for table in PRINTED if pair.cap is None or table not in OF_LINEAR]
     tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
+    tables["acceptance"] = acceptance(pair)
     text = report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap)
     print(printable_lines(text), flush=True)
     print(f"\n{fill(f'{noise(tried[0], pair.model)} {clip(pair)}', WIDTH)}", flush=True)
@@ -130,18 +136,50 @@ def noise(tried: "Trial", model: str) -> str:
     )
 
 
+def acceptance(pair: Pair) -> pd.DataFrame:
+    """Return how often the truth accepts a token that the model drafts, a row for each decoding of both."""
+    from oversmoothing.numerics.statistics import WindowSums, summarise
+    from oversmoothing.scores.decoding import decoder, decoding_name
+    from oversmoothing.scores.probabilities import softmax
+
+    decoders = {decoding_name(entry): decoder(entry) for entry in pair.config["decodings"]}
+    sums = {name: WindowSums() for name in decoders}
+    for window in tqdm(_windows(pair), desc="acceptance", unit="window", disable=None):
+        draft, truth = softmax(window.model), softmax(window.truths[pair.truth])
+        for name, decode in decoders.items():
+            rates = accepted(draft, truth, decode).astype(np.float32)  # as in files of scores
+            sums[name].add(np.full(len(rates), window.window), rates)
+    statistics = yaml.safe_load(Path("config/config.yaml").read_text(encoding="utf-8"))["statistics"]
+    facts = {"model": pair.model, "measure": "acceptance"}
+    return record(facts | {"decoding": name} | numbers(summarise(of, **statistics)) for name, of in sums.items())
+
+
+def accepted(draft: np.ndarray, truth: np.ndarray, decode: "Decoder") -> np.ndarray:
+    """Return the probability (n,) that a truth accepts a drafted token, of distributions (n, v) that `decode` changes.
+
+    A token x drafted from q is accepted with probability min(1, p(x) / q(x)), hence at a rate of sum_i min(p_i, q_i)
+    (Leviathan et al. 2023, section 3).
+    """
+    return np.minimum(decode(draft), decode(truth)).sum(axis=1, dtype=np.float64)
+
+
 def clip(pair: Pair) -> str:
     """Return how often KL clips the model's probabilities."""
-    from oversmoothing.models.window_logits import read_logits
     from oversmoothing.scores.metrics import clipped, softmax
 
-    logits = {name: pair.results / f"logits/{name}.parquet" for name in (pair.model, pair.truth)}
-    windows = read_logits(logits[pair.model], {pair.truth: logits[pair.truth]})
-    mass = np.concatenate([clipped(softmax(each.model), softmax(each.truths[pair.truth])) for each in windows])
+    both = ((softmax(each.model), softmax(each.truths[pair.truth])) for each in _windows(pair))
+    mass = np.concatenate([clipped(model, truth) for model, truth in both])
     return (
         f"KL takes a probability below {KL_FLOOR:g} for {KL_FLOOR:g}: that lowers it at {(mass > 0).mean():.2%} of the "
         f"positions, on tokens with {mass.mean():.2g} of the truth's probability."
     )
+
+
+def _windows(pair: Pair) -> "Iterator[WindowLogits]":
+    from oversmoothing.models.window_logits import read_logits
+
+    logits = {name: pair.results / f"logits/{name}.parquet" for name in (pair.model, pair.truth)}
+    return read_logits(logits[pair.model], {pair.truth: logits[pair.truth]})
 
 
 def parser() -> argparse.ArgumentParser:
@@ -167,11 +205,11 @@ def report(
     truth: str,
     cap: float | None = None,
 ) -> str:
-    """Lay out the tables `PRINTED` of a model beside its truth, for a terminal of 80 columns.
+    """Lay out the tables `PRINTED` and the acceptance of a model beside its truth, for a terminal of 80 columns.
 
     `cap` is the c of a model whose logits are c tanh(z / c); it has no TBAT and no table ``forced``.
     """
-    losses, scores, acceptance = (tables[name] for name in PRINTED if name != "forced")
+    losses, scores, drafts = (tables[name] for name in ("losses", "oversmoothing", "acceptance"))
     lines = [
         ("loss, nats per token", "lower", losses, "loss"),
         ("loss, nats per byte", "lower", losses, "loss_per_byte"),
@@ -181,8 +219,8 @@ def report(
         lines.append(("KL forced by its head", "lower", tables["forced"], "forced"))
         lines.append(("share of KL forced", "lower", tables["forced"], "share"))
     for decoding in decodings:
-        accepted = acceptance[acceptance.decoding == decoding["name"]]
-        lines.append((f"acceptance, {_described(decoding)}", "higher", accepted, "acceptance"))
+        decoded = drafts[drafts.decoding == decoding["name"]]
+        lines.append((f"acceptance, {_described(decoding)}", "higher", decoded, "acceptance"))
     rows = [
         [labelled(label, better), cell(values, model, name), cell(values, truth, name) if values is losses else ""]
         for label, better, values, name in lines

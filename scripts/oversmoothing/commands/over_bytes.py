@@ -21,7 +21,7 @@ from oversmoothing.tables.page import labelled
 
 PRINTED = ("losses", "oversmoothing")
 # Tables that need a head, hidden states, samples or tokens, and the one that stands for them.
-LEFT_OUT = ("forced", "acceptance", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
+LEFT_OUT = ("forced", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
 INSTEAD = ("bytes",)
 VIEW = {"layout": "tokens", "context": 0}
 WIDTH = 80  # of a terminal

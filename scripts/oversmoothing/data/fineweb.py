@@ -3,10 +3,10 @@
 Only this step needs the network. It writes a manifest of the local files, from which `shards` builds the corpus.
 """
 
-import difflib
 import logging
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from oversmoothing.data.shards import ROLES, too_little
 from oversmoothing.hub.client import alone_in, fetch, take_stock
-from oversmoothing.hub.listing import Repository, list_files, patiently, resolve
+from oversmoothing.hub.listing import Repository, asking, list_files, near, resolve
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.parquet import open_writer
@@ -29,7 +29,7 @@ ROWS = 1000  # streamed at a time
 
 
 def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
-    """Download the shards of a corpus into a folder, in which the files of other configs are kept.
+    """Download the shards of a corpus; whole ones into the hub's cache, to which links in a folder lead.
 
     Parameters
     ----------
@@ -41,18 +41,15 @@ def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, A
     Returns
     -------
     dict
-        A manifest as from `hub.client.fetch` with ``folder``, and for each role its ``shards``, the paths in the folder
+        A manifest as from `hub.client.fetch`, and for each role its ``shards``, the paths in the folder
         of their ``texts``, and the ``budget`` in bytes.
     """
     if settings["repository"].startswith(("/", ".", "~")):
         return {**_local(settings), **_roles(settings)}
     named = Repository(settings["repository"], settings["revision"], "dataset")
-    repository = Repository(named.name, resolve(named), "dataset")
-    for file in (file for role in ROLES for file in settings[role]):
-        _check_listed(repository, named, file)
+    repository = replace(named, revision=resolve(named))
+    roles, first = _roles(settings), {}
     whole = [file for role in ROLES for file in settings[role] if settings[f"{role}_bytes"] is None]
-    fetched = fetch(repository, whole, folder, needed=whole, tidy=False) if whole else {"files": {}}
-    roles = _roles(settings)
     for role in ROLES:
         budget = settings[f"{role}_bytes"]
         if budget is not None:
@@ -61,10 +58,14 @@ def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, A
             path = Path(folder) / name
             with alone_in(folder):
                 checksum = _first_bytes(repository, settings[role], settings["column"], budget, path)
-            fetched["files"][name] = {"size": path.stat().st_size, "sha256": checksum}
+            first[name] = {"size": path.stat().st_size, "sha256": checksum}
             roles[role]["texts"] = [name]
+    fetched = fetch(repository, whole) if whole else {"files": {}}
+    with alone_in(folder):
+        for file in whole:
+            _link(Path(folder) / file, Path(fetched["folder"]) / file)
     described = {"repository": named.name, "kind": "dataset", "revision": named.revision, "commit": repository.revision}
-    return {**described, "folder": str(folder), "files": fetched["files"], **roles}
+    return {**described, "folder": str(folder), "files": fetched["files"] | first, **roles}
 
 
 def stream_texts(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> None:
@@ -73,7 +74,9 @@ def stream_texts(repository: Repository, files: Sequence[str], column: str, budg
     Only this column of the required row groups is transferred. A partial download cannot be compared with the whole
     file's checksum and restarts after an interruption; `path` appears when it is complete.
     """
-    patiently(repository, lambda: _stream(repository, files, column, budget, path))
+    list_files(repository, repository.revision, files, needed=files)
+    with asking(repository):
+        _stream(repository, files, column, budget, path)
 
 
 def _stream(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> None:
@@ -116,6 +119,12 @@ def _first_bytes(repository: Repository, files: Sequence[str], column: str, budg
     return checksum
 
 
+def _link(path: Path, shard: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.symlink_to(shard)
+
+
 def _roles(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         role: {"shards": settings[role], "texts": settings[role], "budget": settings[f"{role}_bytes"]} for role in ROLES
@@ -128,18 +137,6 @@ def _local(settings: Mapping[str, Any]) -> dict[str, Any]:
     for file in wanted:
         if not (folder / file).is_file():
             there = [path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet")]
-            raise UserError(f"corpus.fineweb: the folder {folder} has no file {file}{_near(file, there)}")
+            raise UserError(f"corpus.fineweb: the folder {folder} has no file {file}{near(file, there)}")
     files = take_stock(folder, wanted)["files"]
     return {"repository": folder.name, "revision": None, "commit": None, "folder": str(folder), "files": files}
-
-
-def _check_listed(repository: Repository, named: Repository, file: str) -> None:
-    """Check that the hub has a shard before any other is downloaded."""
-    if not list_files(repository, repository.revision, [file]):
-        beside = list_files(repository, repository.revision, [f"{PurePosixPath(file).parent}/*.parquet"])
-        raise UserError(f"corpus.fineweb: {named} has no file {file}{_near(file, [other.path for other in beside])}")
-
-
-def _near(file: str, there: list[str]) -> str:
-    near = difflib.get_close_matches(file, there, n=3) or sorted(there)[:3]
-    return f"; there are {', '.join(near)}" if near else ""

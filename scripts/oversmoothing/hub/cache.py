@@ -1,6 +1,7 @@
 """Models in the hub's own cache on this machine, ``models--owner--name/snapshots/COMMIT``, found by their paths alone.
 
-The files of a snapshot are links to those in ``blobs`` of the same repository, and ``refs/main`` names its commit.
+The files of a snapshot are links to those in ``blobs`` of the same repository, which may be links to those in
+``blobs`` of the cache, and ``refs/main`` names its commit.
 """
 
 import json
@@ -44,7 +45,7 @@ def newest(folder: Path) -> Path:
 
 
 def check_links(folder: Path) -> None:
-    """Raise a `UserError` unless a folder exists and its links lead to files in it or, of a snapshot, beside it."""
+    """Raise a `UserError` unless a folder exists and its links lead to files in it or, of a snapshot, to blobs."""
     if folder.is_file():
         kind = other_format(folder)
         name = f"{kind}: {CONVERSIONS[kind]}" if kind else "a file: name the folder of a model, with its config.json"
@@ -54,7 +55,7 @@ def check_links(folder: Path) -> None:
     if folder.name.startswith(REPOSITORY) and (folder / SNAPSHOTS).is_dir():
         raise UserError(f"{folder}: its refs/main names no commit; name a folder in its {SNAPSHOTS}")
     snapshot = snapshot_of(folder)
-    inside = snapshot.root if snapshot else folder.resolve()
+    inside = (snapshot.root, snapshot.root.with_name("blobs")) if snapshot else (folder.resolve(),)
     for path in sorted(folder.iterdir()):
         if not path.is_symlink():
             continue
@@ -62,7 +63,7 @@ def check_links(folder: Path) -> None:
             leads = path.resolve(strict=True)
         except (OSError, RuntimeError):
             raise UserError(f"{path}: a link to no file; {again(folder)}") from None
-        if not leads.is_relative_to(inside):
+        if not any(map(leads.is_relative_to, inside)):
             raise UserError(f"{path}: a link that leads out of the folder; copy the folder with `cp -rL` and name that")
 
 

@@ -1,35 +1,22 @@
-"""Files from the Hugging Face hub: fetched once on a machine with network access, then read offline through a manifest.
+"""Files from the Hugging Face hub, in its own cache on this machine, and their manifests, through which they are read.
 
-A revision such as ``main`` is resolved to its commit, which the manifest records. Every file is checked against the
-checksum given by the hub when fetched, and against the manifest's before it is read. The hub's own client restarts an
-interrupted download from the beginning in the next run; here the partial file (``.part``) is kept and resumed.
+huggingface_hub downloads what is not in the cache (``HF_HOME``), and goes on where a connection breaks. A revision such
+as ``main`` is resolved to its commit, which the manifest records. In the cache a file is named after the checksum that
+the hub gives for it: each is compared with its name when it is fetched, and with the manifest before it is read.
 """
 
 import fcntl
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from huggingface_hub import hf_hub_url, snapshot_download
-from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-from huggingface_hub.file_download import http_get
-from huggingface_hub.utils import build_hf_headers
-from huggingface_hub.utils.sha import git_hash
-
-from oversmoothing.hub.cache import again, check_links, lacking, snapshot_of
+from oversmoothing.hub.cache import COMMIT, check_links, lacking, snapshot_of
 from oversmoothing.hub.formats import instead_of_safetensors
-from oversmoothing.hub.listing import (
-    ListedFile,
-    MissingRevisionError,
-    Repository,
-    list_files,
-    matches,
-    patiently,
-    resolve,
-)
+from oversmoothing.hub.listing import MissingRevisionError, Repository, asking, list_files, matches, resolve
 from oversmoothing.jobs import UserError
 from oversmoothing.store.provenance import sha256
 
@@ -44,89 +31,65 @@ MODEL_FILES = (
 MODEL_NEEDS = ("config.json", "model*.safetensors")
 TOKENIZER_FILES = ("tokenizer.json",)
 CACHE_NEEDS = MODEL_NEEDS + TOKENIZER_FILES  # whoever loads a model alone leaves its tokenizer on the hub
-OTHERS = ("pytorch_model*.bin", "*.gguf")  # listed beside them, for a message that says what there is
 
 
 def fetch(
     repository: Repository,
     patterns: Sequence[str],
-    folder: str | Path,
     needed: Sequence[str] | None = None,
-    tidy: bool = True,
     otherwise: str | None = None,
 ) -> dict[str, Any]:
-    """Download the files of a repository that match `patterns`, and return their manifest.
+    """Return the manifest of the files of a repository that match `patterns`; download what the hub's cache lacks.
 
-    Wildcards are allowed in the last component only, as in ``sample/10BT/*.parquet``. Files keep their paths in the
-    repository; files already present as the hub describes them are kept, and with `tidy` all others in the folder are
-    deleted. Each pattern of `needed` (by default of `patterns`) must match a file. Where the hub has no such revision,
-    `otherwise` is fetched, and ``instead_of`` in the manifest names the one asked for. The same commit gives the same
-    manifest. Raises `UserError`, also if the repository is gated or a file is not as the hub describes it.
+    Wildcards are allowed in the last component only, as in ``sample/10BT/*.parquet``. Each pattern of `needed` (by
+    default of `patterns`) must match a file. If all are in the cache, nothing is asked of the hub, so a branch is what
+    it was when it was last downloaded. Where the hub has no such revision, `otherwise` is fetched, and ``instead_of``
+    in the manifest names the one asked for. ``folder`` is the snapshot in the cache. Raises `UserError`, also if the
+    repository is gated or a file is not as the hub describes it.
     """
-    folder = Path(folder)
     asked = repository.revision
-    try:
-        commit = resolve(repository)
-    except MissingRevisionError:
-        if otherwise is None:
-            raise
-        missing, repository = repository, replace(repository, revision=otherwise)
-        commit = resolve(repository)
-        logger.warning("%s: the hub has no such revision; reading %s instead: %s", missing, otherwise, commit)
-    others = OTHERS if repository.kind == "model" else ()
-    there = {file.path: file for file in list_files(repository, commit, [*patterns, *others])}
-    listed = {path: file for path, file in there.items() if any(matches(path, pattern) for pattern in patterns)}
-    for pattern in patterns if needed is None else needed:
-        if not any(matches(path, pattern) for path in listed):
-            hint = instead_of_safetensors(there) or "; it contains nothing that this workflow can read"
-            raise UserError(f"{repository}: it has no file {pattern}{hint}")
-    logger.info("%s is %s: %d files, %d bytes", repository, commit, len(listed), sum(f.size for f in listed.values()))
-    files = {}
-    with alone_in(folder):
-        for path, file in sorted(listed.items()):
-            files[path] = {"size": file.size, "sha256": _download(repository, commit, file, folder)}
-            logger.info("%s: %d bytes", path, file.size)
-        for stale in _files_in(folder) if tidy else ():
-            if stale not in files:
-                (folder / stale).unlink()
-    named = {"repository": repository.name, "kind": repository.kind, "revision": repository.revision}
-    named |= {"instead_of": asked} if repository.revision != asked else {}
-    return {**named, "commit": commit, "files": files}
-
-
-def from_cache(repository: Repository, patterns: Sequence[str]) -> dict[str, Any] | None:
-    """Return the manifest of a repository's files in the hub's own cache on this machine; None if one is missing there.
-
-    ``folder`` is the snapshot, and each file is checked against the checksum that is its name in the cache. Nothing is
-    asked of the hub, so a branch is what it was when it was last downloaded.
-    """
     folder = cached(repository, CACHE_NEEDS if patterns == MODEL_FILES else patterns)
     if folder is None:
-        return None
-    stock = take_stock(folder, patterns)
-    for path, facts in stock["files"].items():
-        digest = (folder / path).resolve().name  # of a large file
-        if len(digest) == len(facts["sha256"]) and digest != facts["sha256"]:
-            raise UserError(f"{folder / path}: not as the hub described it (its checksum differs); {again(folder)}")
+        try:
+            commit, files = _listed(repository, patterns, needed)
+        except MissingRevisionError:
+            if otherwise is None:
+                raise
+            missing, repository = repository, replace(repository, revision=otherwise)
+            commit, files = _listed(repository, patterns, needed)
+            logger.warning("%s: the hub has no such revision; reading %s instead: %s", missing, otherwise, commit)
+        logger.info("%s is %s: %d files", repository, commit, len(files))
+        for file in files:
+            folder = _download(repository, commit, file)
+    if folder is None:
+        raise UserError(f"{repository}: it contains nothing that this workflow can read")
+    files = _checked(repository, folder, patterns)
     named = {"repository": repository.name, "kind": repository.kind, "revision": repository.revision}
-    return {**named, "commit": folder.name, **stock}
+    named |= {"instead_of": asked} if repository.revision != asked else {}
+    return {**named, "commit": folder.name, "folder": str(folder), "files": files}
 
 
 def cached(repository: Repository, needed: Sequence[str]) -> Path | None:
     """Return the snapshot of a revision in the hub's own cache on this machine; None if it is not there and whole."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, IncompleteSnapshotError, LocalEntryNotFoundError
+
     if ".." in repository.revision:  # no name of a revision, but one that leads out of the cache
         return None
     try:
         name, kind = repository.name, repository.kind
         folder = Path(snapshot_download(name, repo_type=kind, revision=repository.revision, local_files_only=True))
+    except IncompleteSnapshotError as error:  # it may have all that is needed
+        folder = Path(error.snapshot_path)
     except (LocalEntryNotFoundError, HFValidationError):
         return None
-    if snapshot_of(folder) is None:
+    if not COMMIT.fullmatch(folder.name):
         return None
     if missing := lacking(folder, needed):
         logger.warning("%s: it has no %s, so it is fetched; to read it as it is, name this folder", folder, missing)
         return None
-    check_links(folder)
+    if snapshot_of(folder):
+        check_links(folder)
     return folder
 
 
@@ -158,64 +121,44 @@ def alone_in(folder: str | Path) -> Iterator[None]:
         yield
 
 
-def _download(repository: Repository, commit: str, file: ListedFile, folder: Path) -> str:
-    """Download one file unless it is present; return its SHA-256 once it matches the hub's description."""
-    path = folder / file.path
-    if path.is_file() and (digest := _checked(path, file)):
-        return digest
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Named after the content, so that a partial file of another version is not resumed.
-    part = path.with_name(f".{path.name}.{file.blob_id[:12]}.part")
-    for _ in range(2):
-        patiently(repository, lambda: _continue(repository, commit, file, part))
-        if digest := _checked(part, file):
-            part.replace(path)
-            return digest
-        part.unlink()
-        logger.warning("%s: not as the hub describes it; fetching it again", path)
-    raise UserError(f"{repository}: {file.path} was damaged in transfer; run again, or from another network")
+def _listed(
+    repository: Repository, patterns: Sequence[str], needed: Sequence[str] | None
+) -> tuple[str, dict[str, str]]:
+    """Return the commit of a revision, and path and checksum of its files."""
+    commit = resolve(repository)
+    return commit, list_files(repository, commit, patterns, patterns if needed is None else needed)
 
 
-def _continue(repository: Repository, commit: str, file: ListedFile, part: Path) -> None:
-    """Fetch the rest of a partial file."""
-    done = part.stat().st_size if part.is_file() else 0
-    if done:
-        logger.info("%s: resuming after %d of %d bytes", file.path, done, file.size)
-    with part.open("ab") as opened:
-        if done < file.size:
-            http_get(
-                hf_hub_url(repository.name, file.path, repo_type=repository.kind, revision=commit),
-                _Limited(opened, file.size, f"{repository}: {file.path}"),  # type: ignore[arg-type]
-                resume_size=done,
-                headers=build_hf_headers(),
-                expected_size=file.size,
-                displayed_filename=file.path,
-            )
+def _download(repository: Repository, commit: str, file: str, again: bool = False) -> Path:
+    """Download a file unless it is in the cache; return the folder of the snapshot."""
+    from huggingface_hub import hf_hub_download
+
+    with asking(repository):
+        path = hf_hub_download(repository.name, file, repo_type=repository.kind, revision=commit, force_download=again)
+    return Path(path).parents[file.count("/")]
 
 
-class _Limited:
-    """A file that is written no further than a size; everything else is the file's own."""
-
-    def __init__(self, file: BinaryIO, size: int, name: str) -> None:
-        self._file, self._size, self._name = file, size, name
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def write(self, data: bytes) -> int:
-        if self._file.tell() + len(data) > self._size:
-            self._file.truncate(0)  # nothing of it can be used
-            fault = f"the hub lists {self._size:,} bytes and sends more"
-            raise UserError(f"{self._name}: {fault}; run again, or from another network")
-        return self._file.write(data)
+def _checked(repository: Repository, folder: Path, patterns: Sequence[str]) -> dict[str, Any]:
+    """Return size and SHA-256 of a snapshot's files; what is not as the hub describes it is fetched again, once."""
+    for again in (True, False):
+        files = take_stock(folder, patterns)["files"]
+        damaged = [file for file, facts in files.items() if not _is_whole(folder / file, facts["sha256"])]
+        for file in damaged if again else ():
+            logger.warning("%s: not as the hub describes it; fetching it again", folder / file)
+            _download(repository, folder.name, file, again)
+        if not damaged:
+            return files
+    raise UserError(f"{repository}: {damaged[0]} was damaged in transfer; run again, or from another network")
 
 
-def _checked(path: Path, file: ListedFile) -> str | None:
-    """Return a file's SHA-256 if it is as the hub describes it."""
-    if path.stat().st_size != file.size:
-        return None
-    digest = sha256(path)
-    return digest if (digest == file.sha256 if file.sha256 else git_hash(path.read_bytes()) == file.blob_id) else None
+def _is_whole(path: Path, digest: str) -> bool:
+    """Return whether a file in the cache has the checksum that is the name of what it links to, if it is one."""
+    from huggingface_hub.utils.sha import git_hash
+
+    blob = path.readlink().name if path.is_symlink() else ""
+    if re.fullmatch("[0-9a-f]{64}", blob):  # of a large file
+        return digest == blob
+    return not COMMIT.fullmatch(blob) or git_hash(path.read_bytes()) == blob
 
 
 def _files_in(folder: Path) -> Iterator[str]:

@@ -18,7 +18,8 @@ def asset_folder(path: str | Path, remedy: str = REMEDY) -> Path:
     """
     path, manifest = Path(path), read_asset(path)
     folder = listed_folder(path)
-    check_files(folder, manifest["files"], f"delete {path} and {'run again' if 'folder' in manifest else remedy}")
+    of_user = "folder" in manifest and "kind" not in manifest
+    check_files(folder, manifest["files"], f"delete {path} and {'run again' if of_user else remedy}")
     return folder
 
 

@@ -7,12 +7,12 @@ hub lists the checksum of each file, so this is known before anything is downloa
 import logging
 from collections.abc import Mapping
 
-from oversmoothing.hub.listing import MissingRevisionError, Repository, list_files, resolve
+from oversmoothing.hub.listing import MissingRevisionError, Repository, list_files
 from oversmoothing.jobs import UserError
 
 logger = logging.getLogger(__name__)
 
-WEIGHTS = ("model*.safetensors",)
+WEIGHTS = "model*.safetensors"
 KNOWN = "known of Pythia: github.com/EleutherAI/pythia/issues/205, 206; of OLMo 2: github.com/allenai/OLMo/issues/915"
 
 
@@ -59,9 +59,7 @@ def shared(files: Mapping[str, Mapping[str, str]], steps: Mapping[str, int | Non
 
 def _weight_files(name: str, revision: str) -> dict[str, str] | None:
     """Return path and checksum of a revision's weight files; None if the hub has no such revision."""
-    repository = Repository(name, revision)
     try:
-        listed = list_files(repository, resolve(repository), WEIGHTS)
+        return list_files(Repository(name, revision), revision, [WEIGHTS])
     except MissingRevisionError:
         return None
-    return {file.path: file.sha256 or file.blob_id for file in listed}

@@ -2,8 +2,7 @@
 
 A shape is a mapping with the keys of `model.GPTConfig`: ``layers`` L, ``width`` d, ``block`` T, ``rank`` (None for a
 head without a bottleneck), ``vocabulary`` v where it is not the 256 bytes, and ``positions`` and ``bottleneck_norm``
-where they matter; ``beside`` where there is a second, full head, ``output`` where the output layer is not linear, and
-``biases`` where the blocks have them.
+where they matter; ``output`` where the output layer is not linear, and ``biases`` where the blocks have them.
 
 `parameters` is the exact count; the other functions deliberately omit a part, as their names say.
 """
@@ -45,8 +44,7 @@ def matrices(shape: Shape) -> int:
 
 def multiplied(shape: Shape) -> int:
     """Number of weights in matrix products: blocks, bottleneck and output layer, but not embeddings."""
-    second = vocabulary(shape) * shape["width"] if shape.get("beside") else 0
-    return block_matrices(shape) + head_multiplied(shape) + second
+    return block_matrices(shape) + head_multiplied(shape)
 
 
 def head_multiplied(shape: Shape) -> int:

@@ -1,12 +1,10 @@
-"""The gradient g of the logits z = W h: how much of it reaches the trunk, and how much the head (Murugan 2026).
+"""The gradient g of the logits z = W h: how much of it reaches the trunk (Murugan 2026).
 
-An ordinary head W (v, d) passes W^T g to the trunk, which is blind to what lies outside the column space of W, and is
-itself moved by g h^T. With a backward rank k the trunk receives W_k^T g, with W_k the best approximation of W of that
-rank: such a model differs from an ordinary one in what its trunk can learn, and in nothing that it can express.
+An ordinary head W (v, d) passes W^T g to the trunk, which is blind to what lies outside the column space of W. With a
+backward rank k the trunk receives W_k^T g, with W_k the best approximation of W of that rank: such a model differs from
+an ordinary one in what its trunk can learn, and in nothing that it can express.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -22,28 +20,6 @@ def column_space(weight: Tensor, tolerance: float = 1e-6) -> Tensor:
     basis, rest = torch.linalg.qr(weight.detach().float())
     left, values, _ = torch.linalg.svd(rest, full_matrices=False)  # of at most d rows, however large v is
     return basis @ left[:, values > tolerance * values.max()]
-
-
-def inside(weight: Tensor, matrix: Tensor) -> Tensor:
-    """Return what a matrix (v, d) has in the column space of `weight` (v, d), scaled to the matrix's Frobenius norm."""
-    basis = column_space(weight)
-    part = basis @ (basis.T @ matrix)
-    return part * (matrix.norm() / part.norm().clamp(min=1e-30))
-
-
-@contextmanager
-def kept_inside(weight: Tensor) -> Iterator[None]:
-    """Keep a head in its column space over a step of the optimiser, which sees only what its gradient has there.
-
-    Murugan (2026) takes the rest from the gradient alone. AdamW divides that element by element, so that the step
-    leaves the space again; what it has outside is taken from the step too. Both are scaled to the size of the whole.
-    """
-    before = weight.detach().clone()
-    if weight.grad is not None:
-        weight.grad = inside(before, weight.grad)
-    yield
-    with torch.no_grad():
-        weight.copy_(before + inside(before, weight - before))
 
 
 def best_approximation(weight: Tensor, rank: int) -> Tensor:

@@ -44,7 +44,6 @@ class GPTConfig:
     dropout: float = 0.0  # on embeddings, attention weights and residual branches
     vocabulary: int = BYTES  # v
     biases: bool = False  # in the blocks, as GPT-2 has them; those of the last LayerNorm and the head are left out
-    beside: bool = False  # whether a second, full head is trained on the same trunk; it reads what the bottleneck reads
     output: str = LINEAR  # kind of the output layer, of `output_kinds.KINDS`
 
     def __post_init__(self) -> None:
@@ -65,12 +64,8 @@ class GPTConfig:
             )
         if self.rank is not None and not 1 <= self.rank <= self.width:
             raise UserError(f"model: rank {self.rank} must lie between 1 and the width, {self.width}")
-        if self.beside and (self.rank is None or self.bottleneck_norm == "after"):
-            raise UserError("model: beside, a second head, needs a rank and bottleneck_norm: before")
         if self.output not in KINDS:
             raise UserError(f"model: output is {self.output!r}; it may be {', '.join(KINDS)}")
-        if self.beside and self.output != LINEAR:
-            raise UserError(f"model: beside, a second head, needs output: {LINEAR}, not {self.output}")
         for key, allowed in (("bottleneck_norm", ("after", "before")), ("positions", ("learned", "rotary"))):
             if getattr(self, key) not in allowed:
                 raise UserError(f"model: {key} is {getattr(self, key)!r}; it may be {' or '.join(allowed)}")
@@ -86,6 +81,8 @@ class GPTConfig:
         if not isinstance(values, dict):
             raise UserError(f"model: {values!r} is no mapping of keys to values")
         known = {field.name for field in fields(cls)}
+        if values.get("beside") is False:  # weights of v0.5 and before state that they have no second head
+            values = {key: value for key, value in values.items() if key != "beside"}
         if unknown := sorted(set(values) - known):
             raise UserError(f"model: unknown key {unknown[0]!r} (known: {', '.join(sorted(known))})")
         try:
@@ -125,19 +122,14 @@ class GPT(nn.Module):
         self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
         self.head = nn.Linear(KINDS[config.output].reads(out), config.vocabulary, bias=False)
         # After all else, so that a model with more weights starts from the weights of one without.
-        self.beside = nn.Linear(width, config.vocabulary, bias=False) if config.beside else None
         self.output = None if config.output == LINEAR else OutputLayer(config.output, out)
         self.backward_head: Tensor | None
         self.register_buffer("backward_head", None, persistent=False)  # set in training with `backward_rank`
         self._initialise(torch.Generator().manual_seed(seed), initial)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Map tokens (batch, time) to float32 logits (batch, time, v), in training to those of both heads (2, ...)."""
-        pre, post = self.hidden(tokens)
-        if self.beside is None or not self.training:
-            return self.logits(post)
-        with torch.autocast(pre.device.type, enabled=False):
-            return torch.stack((self.logits(post), self.beside(pre.float())))
+        """Map tokens (batch, time) to float32 logits (batch, time, v)."""
+        return self.logits(self.hidden(tokens)[1])
 
     def hidden(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Map tokens (batch, time) to the inputs of the bottleneck (batch, time, width) and of the head (..., n r).
@@ -183,7 +175,7 @@ class GPT(nn.Module):
     def _initialise(self, generator: torch.Generator, initial: str) -> None:
         # Drawn after all else: rows of classes beyond those of bytes, and of the bottlenecks of further vectors.
         later: list[tuple[Tensor, float]] = []
-        first = dict.fromkeys(("embedding.weight", "head.weight", "beside.weight"), BYTES)
+        first = dict.fromkeys(("embedding.weight", "head.weight"), BYTES)
         first["bottleneck.weight"] = self.config.rank or self.config.width
         for name, parameter in self.named_parameters():
             if name.endswith(".bias"):

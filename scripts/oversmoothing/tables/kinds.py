@@ -29,16 +29,7 @@ KINDS = {  # in the order of tables and legends
         (9, "^", (0, (5, 1))),
         "head W = A B that starts as large as a full head",
     ),
-    "beside": Kind(
-        "plain head beside a full one",
-        (8, "<", (0, (1, 1))),
-        "head W = A B learned beside a full one, on one trunk",
-    ),
     "backward": Kind("gradient alone", (5, "P", (0, (3, 1, 1, 1))), "full head, gradient of that rank"),
-    "inside": Kind(
-        "head updated inside its column space", (6, "X", "-"), "full head, moved only inside its column space"
-    ),
-    "unused": Kind("unused classes", (7, "p", "-"), "full head with unused classes"),
     "shorter": Kind("learned for fewer steps", (8, "d", (0, (5, 1)))),
     **{
         kind: Kind(OUTPUTS[kind].title, (i, MARKERS[i % len(MARKERS)], (0, (1, 2))))
@@ -58,9 +49,6 @@ KINDS = {  # in the order of tables and legends
     ),
     "own_trunk": Kind(
         "plain head retrained on its own trunk", (4, "v", "-"), "head W = A B retrained on its own trunk"
-    ),
-    "second": Kind(
-        "full head beside a plain one", (8, "h", "-"), "full head learned beside a head W = A B, on one trunk"
     ),
 }
 TITLES = {kind: own.title for kind, own in KINDS.items()}

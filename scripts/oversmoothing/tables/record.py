@@ -59,7 +59,6 @@ KEYS = {
     "context": Column(WHOLE, "tokens before the one that follows"),
     "dimensions": Column(WHOLE, "rank of the approximation of a matrix"),
     "class": Column(WHOLE, "byte or token"),
-    "vocabulary": Column(WHOLE, "symbols of a language that is drawn, and not a text"),
     "law": Column(TEXT, "the law that its text was drawn from"),
     "sequences": Column(WHOLE, "of the text that it learned"),
     "temperature": Column(NUMBER, "of decoding, beside a method that cuts"),
@@ -124,12 +123,14 @@ def read_record(path: str | Path) -> pd.DataFrame:
     frame = read_csv(path, dtype=TYPES, keep_default_na=False, na_values=[""])
     if "table" not in frame:
         raise UserError(f"{path}: no table of numbers, or one of version 0.2 (it has no column `table`): make it again")
+    if gone := sorted(set(frame) - set(SCHEMA)):
+        raise UserError(f"{path}: its column `{gone[0]}` has gone with its study; read it with version 0.5")
     return record(frame)
 
 
 def is_record(path: str | Path) -> bool:
-    """Whether a table is a record, and not one of verdicts or of texts."""
-    return "table" in read_csv(path, nrows=0)
+    """Whether a table is a record, and not one of verdicts or of texts, or of a study that has gone."""
+    return "table" in (columns := set(read_csv(path, nrows=0))) and columns <= set(SCHEMA)
 
 
 def written(table: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import autocast
-from oversmoothing.models.head_gradient import best_approximation, kept_inside
+from oversmoothing.models.head_gradient import best_approximation
 from oversmoothing.models.model import GPT
 from oversmoothing.training.batches import (
     Whole,
@@ -49,10 +49,10 @@ class Step:
         self.losses = losses_under(settings["objective"])
         self.share = share_of(settings["accumulation"], settings["batch"], group.rank, group.size)
         rank = settings["backward_rank"]
-        inside = settings["head_gradient"] == "inside"
-        if model.output is not None and (rank is not None or inside):
-            key = "head_gradient: inside" if inside else f"backward_rank: {rank}"
-            raise UserError(f"training.{key} needs a linear head, not output: {model.config.output}; leave one out")
+        if model.output is not None and rank is not None:
+            raise UserError(
+                f"training.backward_rank: {rank} needs a linear head, not output: {model.config.output}; leave one out"
+            )
         if rank is not None and rank < min(model.head.weight.shape):
             model.backward_head = torch.zeros_like(model.head.weight, requires_grad=False)
         self._replica = group.replicate(model)
@@ -84,10 +84,8 @@ class Step:
                 loss = batch_loss(self._replica, batch, self.precision, self.whole, self.losses) / len(micros)
                 loss.backward()
             total += loss.detach()
-        head = self.model.head.weight
-        with kept_inside(head) if self.settings["head_gradient"] == "inside" else nullcontext():
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings["clip"])
-            self.optimiser.step()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings["clip"])
+        self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return self.group.mean(total)
 
@@ -120,7 +118,7 @@ def batch_loss(
     whole: Whole | None = None,
     losses: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> Tensor:
-    """Mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device, over all its heads.
+    """Mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device.
 
     Of `Whole` sequences (batch, length) it is that of the bytes after the prompt. With `losses`, the losses (n,) of
     logits (n, v) and targets (n,) under another objective, it is their mean.
@@ -129,5 +127,5 @@ def batch_loss(
     given = whole.prompt - 1 if whole else 0  # targets that are not to be predicted
     with autocast(sequences.device, precision):
         logits = model(inputs)[..., given:, :]
-    flat, following = logits.flatten(0, -2), targets[:, given:].expand(logits.shape[:-1]).flatten()
+    flat, following = logits.flatten(0, -2), targets[:, given:].flatten()
     return F.cross_entropy(flat, following) if losses is None else losses(flat, following).mean()

@@ -14,14 +14,14 @@ from studies.along_training import others
 from studies.along_training.plan import followed, memory, revisions, tbat
 
 FAMILY = [{"width": 288, "heads": 6}, {"rank": 16}]
-ARMS = [{"rank": 4, "head": "plain"}, {"rank": 4, "head": "beside_full"}, {"backward_rank": 8}]
+ARMS = [{"rank": 4, "head": "plain"}, {"backward_rank": 8}]
 
 
 def models(**changes):
     return followed(plan.models.by_name(default(**changes)).values())
 
 
-def test_arms_are_followed_beside_the_family_unless_a_second_head_drives_their_trunk():
+def test_arms_are_followed_beside_the_family():
     with_arms = models(family=[*FAMILY, *ARMS])
     assert [model for model in with_arms if model.kind == "family"] == models(family=FAMILY)
     assert [model.name for model in with_arms if model.kind != "family"] == ["pl4-s1337", "bw8-s1337"]

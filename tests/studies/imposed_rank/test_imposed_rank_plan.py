@@ -43,7 +43,7 @@ def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_no
             )
 
 
-SQUARE = [{"width": 32, "heads": 2}, {"rank": 4, "head": "plain"}, {"rank": 4, "head": "beside_full"}, {"rank": 8}]
+SQUARE = [{"width": 32, "heads": 2}, {"rank": 4, "head": "plain"}, {"rank": 8}]
 
 
 def test_a_square_is_closed_where_there_is_a_plain_head():
@@ -54,9 +54,8 @@ def test_a_square_is_closed_where_there_is_a_plain_head():
     heads = imposed_rank.models(config)
     assert {name: head.source for name, head in heads.items() if head.seed == 1} == {
         "ab4-s1": "w32-s1", "ab8-s1": "w32-s1", "full32-s1": "w32-s1", "full4-s1": "pl4-s1", "own4-s1": "pl4-s1",
-        "second4-s1": "be4-s1",
     }  # fmt: skip
-    assert [head.rank for head in heads.values() if head.seed == 2] == [4, 8, 32, 4, 4, 4]
+    assert [head.rank for head in heads.values() if head.seed == 2] == [4, 8, 32, 4, 4]
     read = {
         name: tuple(imposed_rank.head_settings(config, heads[f"{name}-s1"])[key] for key in ("rank", "reads"))
         for name in ("ab4", "full32", "full4", "own4")
@@ -84,12 +83,6 @@ def test_arms_are_rows_beside_the_family_and_a_member_without_a_rank_is_none():
     family = [{"rank": 4}, {"name": "large", "hub": "o/large"}]
     config = default(tokens={"tokenizer": "o/large"}, family=family, svd_of="large", retrained={"ranks": []})
     assert [row["kind"] for row in imposed_rank.rows(config)] == ["family"]
-
-
-def test_classes_that_no_text_uses_are_not_held_against_a_truth():
-    config = default(family=[{"rank": 4}, {"vocabulary": 1024}], svd_ranks=[], retrained={"ranks": []})
-    assert [row["model"] for row in imposed_rank.rows(config)] == ["bn4-s1337", "v1024-s1337"]
-    assert imposed_rank.scored(config) == ["bn4-s1337"]
 
 
 @pytest.mark.parametrize(

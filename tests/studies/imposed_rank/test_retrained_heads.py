@@ -18,12 +18,11 @@ from oversmoothing.models.factored_head import read_factored
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.logits import hidden_schema
 from oversmoothing.models.model import GPT, GPTConfig
-from oversmoothing.models.spectra import truncate
+from oversmoothing.models.spectra import ALONE, READS, truncate
 from oversmoothing.models.weights import save_model, save_tensors
 from oversmoothing.store.parquet import open_writer, read_table, vectors
 from oversmoothing.training.batches import inputs_and_targets, training_batch, validation_batches
 from studies.imposed_rank import retrain as script
-from studies.imposed_rank import second_head
 from studies.imposed_rank.heads import factors, initial, retrain
 
 TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80, np.uint8)
@@ -227,25 +226,14 @@ def test_a_short_split_and_a_loss_that_is_no_number_are_refused(model):
         retrain(model, TEXT, TEXT[:500], {**SETTINGS, "learning_rate": 1e30}, "float32")
 
 
-def test_a_full_head_and_a_second_one_go_from_files_to_logits(narrow, tmp_path):
-    """By way of the scripts; both read what enters the bottleneck."""
-    config = GPTConfig(**{**vars(narrow.config), "beside": True, "dropout": 0.0})
-    both = GPT(config, 2).eval()
-    save_model(tmp_path / "both.safetensors", config, both.state_dict(), {})
-    of_both = SimpleNamespace(
-        input=SimpleNamespace(weights=tmp_path / "both.safetensors"),
-        output=SimpleNamespace(weights=tmp_path / "second.safetensors"),
-        wildcards=SimpleNamespace(model="second3-s1"),
-    )
-    second_head.main(of_both)
+def test_a_full_head_on_the_trunk_of_a_plain_one_reads_what_enters_the_bottleneck(narrow, tmp_path):
+    head = torch.randn(256, 16, generator=torch.Generator().manual_seed(2))
+    save_tensors(tmp_path / "full.safetensors", {"head.weight": head}, {READS: "pre", "head": ALONE})
     windows = pa.table({"window": pa.array([5], pa.int32()), "prompt": [b"the c"], "scored": [b"at sat on"]})
-    inputs = torch.tensor([list(b"the cat sat o")])
-    with torch.no_grad():
-        expected = both.train()(inputs)[1, 0, 4:]
-    (state,) = run_windows(both.eval(), windows, 1)
-    head_logits_of(tmp_path, "second", state)
-    logits = vectors(read_table(tmp_path / "second.parquet")["logits"].combine_chunks())
-    np.testing.assert_allclose(logits, expected, atol=1e-5)
+    (state,) = run_windows(narrow, windows, 1)
+    head_logits_of(tmp_path, "full", state)
+    logits = vectors(read_table(tmp_path / "full.parquet")["logits"].combine_chunks())
+    np.testing.assert_allclose(logits, state.pre @ head.numpy().T, atol=1e-4)
 
 
 def head_logits_of(folder, name, state):

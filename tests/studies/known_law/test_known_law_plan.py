@@ -86,7 +86,6 @@ def test_each_text_has_its_members_and_stand_ins(copy):
     assert jobs["law_text"] == jobs["exact_law"] == 3
     assert jobs["law_head"] == jobs["law_model"] == 1
     assert jobs["train_on_law"] == jobs["forced_on_law"] == jobs["score_on_law"] == learners
-    assert jobs["bat_on_trial"] == 3
 
 
 def test_another_rank_or_seed_draws_no_text_again():

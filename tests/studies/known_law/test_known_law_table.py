@@ -6,14 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oversmoothing.bat.basis import prepare
 from oversmoothing.tables.formats import markdown
-from studies.known_law.chapter import hidden, on_trial, with_more_text
-from studies.known_law.correlations import correlations
+from studies.known_law.chapter import hidden, with_more_text
 from studies.known_law.figure import draw
 from studies.known_law.page import known_law_page
-from studies.known_law.table import MEASURES, at_harm, known_law_table, limit, paired
-from studies.known_law.trial import rejections, sums
+from studies.known_law.table import MEASURES, known_law_table, limit, paired
 
 LAWS = [{"law": "full", "rank": None, "decoding": {"name": "pure"}}]
 TEXTS = {"full-100": 100, "full-400": 400}
@@ -49,7 +46,7 @@ def table():
     for row in LEARNERS:
         truths = ["law", "truth-s11", "truth-s12"] if row["text"] == "full-100" else ["law"]
         scores += [score(row, truth) for truth in truths]
-    return known_law_table(pd.DataFrame(scores), pd.DataFrame(), pd.DataFrame(), LEARNERS)
+    return known_law_table(pd.DataFrame(scores), LEARNERS)
 
 
 def cell(table, measure, rank=4, sequences=100, truth="law", column="value"):
@@ -114,84 +111,9 @@ def test_the_page_and_the_figure_have_each_law(table):
 
 
 def test_the_chapter_says_what_the_table_says(table):
-    said = list(chain(hidden(table), with_more_text(table), on_trial(table)))
+    said = list(chain(hidden(table), with_more_text(table)))
     start = "Held against models that learned the same text, TTO minus that against the law itself is -0.03"
     assert said[0].startswith(start)
     assert "at rank 16 (law full)" in said[0]
     forced = "At rank 4, of KL to the law full (nats a byte), the head forces 0.5"
     assert any(sentence.startswith(forced) and "with 400 sequences" in sentence for sentence in said)
-    assert list(on_trial(table)) == []
-
-
-def test_rivals_are_read_at_equal_harm():
-    harm, caught = pd.Series([0.2, 0.1]), pd.Series([0.9, 0.5])
-    assert at_harm(harm, caught, 0.1) == 0.5
-    assert at_harm(harm, caught, 0.15) == pytest.approx(0.7)
-    assert at_harm(harm, caught, 0.05) == pytest.approx(0.25)
-    assert at_harm(harm, caught, 0.0) == 0
-
-
-def test_sums_of_a_rejection():
-    p, law = np.array([[0.5, 0.3, 0.2]]), np.array([[0.9, 0.1, 0.0]])
-    both, possible = np.array([[False, True, True]]), np.array([[False, True, False]])
-    assert sums(p, law, both) == pytest.approx({"impossible": 0.2, "caught": 0.2, "harm": 0.1})
-    assert sums(p, law, possible) == pytest.approx({"impossible": 0.2, "caught": 0.0, "harm": 0.1})
-
-
-def test_a_trial_gives_mass_what_is_caught_and_harm_by_arm():
-    learners = [{**learner("full-100", 4, seed)} for seed in SEEDS]
-    of_model = {"window": 0, "of": "model", "n": 100, "impossible": 20.0}
-    trials = pd.DataFrame(
-        [
-            {"text": "full-100", "model": row["model"], **of_model, "method": method, "parameter": value, **counted}
-            for row in learners
-            for method, value, counted in (
-                ("bat", 0.22, {"caught": 5.0, "harm": 1.0}),
-                ("top-p", 0.9, {"caught": 15.0, "harm": 2.0}),
-                ("top-p", 0.99, {"caught": 9.0, "harm": 1.0}),
-            )
-        ]
-    )
-    scores = pd.DataFrame([score(row, "law") for row in learners])
-    seen = pd.DataFrame(
-        {
-            "text": "full-100",
-            "model": row["model"],
-            "tto": 0.1 * row["seed"],
-            "nsmd": 0,
-            "tv": 0,
-            "kl": 1,
-            "tbat": np.nan,
-        }
-        for row in learners
-    )
-    table = known_law_table(scores, trials, seen, learners)
-    values = table.set_index(["measure", "decoding"]).value
-    assert values["impossible"].iloc[0] == pytest.approx(0.2)
-    assert values["harm", "bat 0.22"] == pytest.approx(0.01)
-    assert values["caught", "bat 0.22"] == pytest.approx(0.25)
-    assert values["caught", "top-p"] == pytest.approx(0.45)
-    assert cell(table, "tto_correlation") == pytest.approx(0.2)
-    assert not (table.measure == "tbat_correlation").any()
-    text = markdown(known_law_page(table, LAWS))
-    assert "caught by top-p" in text
-    assert "mass on impossible bytes: full" in text
-
-
-def test_rank_correlations_by_hand():
-    masses = pd.DataFrame({"window": 0, "position": range(4), "impossible": [0.0, 0.1, 0.2, 0.4]})
-    order = masses.iloc[::-1].assign(
-        up=[9.0, 3.0, 2.0, 1.0], down=[1.0, 2.0, 3.0, 4.0], mixed=[3.0, 4.0, 1.0, 2.0], same=5
-    )
-    found = correlations(masses, dict.fromkeys(("up", "down", "mixed", "same"), order))
-    assert found == pytest.approx({"up": 1, "down": -1, "mixed": 0.6, "same": np.nan}, nan_ok=True)
-    of_three = correlations(masses, {"up": order[order.position > 0]})
-    assert of_three == pytest.approx({"up": 1})
-
-
-def test_bat_rejects_nothing_of_a_full_head_and_rivals_what_they_say():
-    p = np.array([[0.6, 0.3, 0.06, 0.04]])
-    made = {(name, value): rejected for name, value, rejected in rejections(prepare(np.eye(4)), p, [0.22])}
-    assert not made["bat", 0.22].any()
-    assert made["top-p", 0.85].tolist() == [[False, False, True, True]]
-    assert made["min-p", 0.3].tolist() == [[False, False, True, True]]

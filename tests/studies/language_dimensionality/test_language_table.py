@@ -13,7 +13,7 @@ from studies.language_dimensionality.table import by_dimensions, dimensionality_
 @pytest.fixture
 def tables():
     tokens = np.random.default_rng(0).choice(40, 2000).astype(np.uint8)
-    spectra, sizes = measure_texts({"byte": (tokens, 256), "byte pair": (tokens, 5000)}, [1, 2], 8, 2, 0)
+    spectra, sizes = measure_texts({"byte": (tokens, 256), "byte pair": (tokens, 5000)}, [1, 2], 8, 0)
     assert sizes.schema == SIZES
     return spectra.to_pandas().assign(text="prose"), sizes.to_pandas().assign(text="prose")
 
@@ -25,9 +25,8 @@ def test_errors_stand_at_the_family_s_ranks_and_at_a_thousand(tables):
     assert list(table.dimensions[:3]) == [4, 288, 1000]
     errors = table[(table.token == "byte") & (table.context == 2)].set_index("dimensions")
     line = spectra[(spectra.token == "byte") & (spectra.context == 2)].set_index("d")
-    names = {"low": "without_noise_low", "high": "without_noise_high"}
-    columns = ["w_error", "shuffled", "without_noise", "low", "high"]
-    assert errors.loc[4, columns].tolist() == line.loc[4, [names.get(column, column) for column in columns]].tolist()
+    columns = ["w_error", "shuffled"]
+    assert errors.loc[4, columns].tolist() == line.loc[4, columns].tolist()
     assert (errors.loc[[288, 1000], columns] == 0).all(axis=None)
     pairs = table[table.token == "byte pair"]
     assert pairs.effective_rank.isna().all()
@@ -35,20 +34,17 @@ def test_errors_stand_at_the_family_s_ranks_and_at_a_thousand(tables):
     assert pairs.w_error[pairs.dimensions == 4].between(0, 1).all()
 
 
-def test_the_page_sets_beside_each_text_its_shuffled_self_and_what_is_left_without_noise(tables):
+def test_the_page_sets_beside_each_text_its_shuffled_self(tables):
     spectra, sizes = tables
     table = dimensionality_table(sizes, spectra, [4])
-    page = dimensionality_page(table, "Title.", 3)
+    page = dimensionality_page(table, "Title.")
     text = markdown(page)
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "| prose" in line]
     row = next(by_dimensions(table).query("token == 'byte' and context == 1 and dimensions == 4").itertuples())
-    without_noise = f"{row.without_noise:.3f} [{row.low:.3f}, {row.high:.3f}]"
-    assert [[line[2], line[6], line[4]] for line in lines[:3]] == [
+    assert [[line[2], line[6], line[4]] for line in lines[:2]] == [
         ["as counted", f"{row.w_error:.3f}", f"{row.contexts:,.0f}"],
         ["shuffled", f"{row.shuffled:.3f}", f"{row.contexts:,.0f}"],
-        ["without noise", without_noise, f"{row.contexts_seen:,.0f}"],
     ]
-    assert "at least 3 times in each of two random halves" in text
     assert "Bytes cannot test this" in text
     assert "Of byte pairs, of which there are 5,000" in text
     assert "nan" not in text + latex(page)
@@ -57,21 +53,17 @@ def test_the_page_sets_beside_each_text_its_shuffled_self_and_what_is_left_witho
 def test_the_figure_has_a_line_for_each_text_and_context_and_one_for_it_shuffled(tables):
     spectra, _ = tables
     figure = draw({"a": spectra, "b": spectra}, [4, 288])
-    assert len(figure.axes) == 4  # bytes and byte pairs, as counted and without noise
-    counted, cleaned = (
-        [line for line in axes.lines if len(line.get_xdata()) > 2] for axes in (figure.axes[0], figure.axes[2])
-    )
-    assert (len(counted), len(cleaned)) == (8, 4)
-    assert len({line.get_linestyle() for line in cleaned}) == 2
+    assert len(figure.axes) == 2  # bytes and byte pairs
+    counted = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    assert len(counted) == 8
+    assert len({line.get_linestyle() for line in counted}) == 2
     line = spectra[(spectra.token == "byte") & (spectra.context == 1)]
     line = line[line.d.isin(counted[0].get_xdata())]  # as many as there is room for, the powers of two among them
     assert {2**i for i in range(9)} <= set(line.d)
-    drawn = [np.asarray(line.get_ydata(), float) for line in (*counted[:2], cleaned[0])]
-    for y, column in zip(drawn, ("shuffled", "w_error", "without_noise"), strict=True):
+    drawn = [np.asarray(line.get_ydata(), float) for line in counted[:2]]
+    for y, column in zip(drawn, ("shuffled", "w_error"), strict=True):
         known = line[column].to_numpy() > 0
         np.testing.assert_array_equal(y[known], line[column][known])
-    band = figure.axes[2].collections[0].get_paths()[0].vertices[:, 1]
-    assert (band.min(), band.max()) == (line.without_noise_low.min(), line.without_noise_high.max())
 
 
 def test_documents_are_read_up_to_a_number_of_bytes(tmp_path):

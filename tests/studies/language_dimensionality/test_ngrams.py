@@ -51,6 +51,16 @@ def test_rows_are_the_conditional_distributions_in_the_order_of_the_contexts(v, 
     assert all(block.nnz <= entries or block.shape[0] == 1 for block in blocks)
 
 
+def test_a_shuffled_text_keeps_its_contexts_and_its_tokens():
+    tokens = np.random.default_rng(0).choice(40, 20_000)
+    tokens[1::2] = (tokens[::2] * 7 + 3) % 40
+    text, shuffled = count_ngrams(tokens, 4, 40), count_ngrams(tokens, 4, 40, shuffle=np.random.default_rng(1))
+    assert len(shuffled[0]) > len(text[0])
+    for part in (np.floor_divide, np.remainder):
+        counts = (np.bincount(part(keys, 40).astype(int), times, 40**3) for keys, times in (text, shuffled))
+        np.testing.assert_array_equal(*counts)
+
+
 def test_a_text_shorter_than_the_context_is_named():
     with pytest.raises(UserError, match=r"language\.contexts.*4 tokens.*need 5.*has 4"):
         count_ngrams(np.zeros(4, np.uint8), 5, 256)

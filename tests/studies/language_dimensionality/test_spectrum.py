@@ -1,11 +1,10 @@
-"""Singular values and W-error against NumPy's SVD, and a language of known rank."""
+"""Singular values and W-error against NumPy's SVD."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from test_language_claim import written
 
 from oversmoothing.numerics.singular_values import effective_rank
 from studies.language_dimensionality.ngrams import conditional_rows, count_ngrams
@@ -46,22 +45,3 @@ def test_the_largest_of_a_large_vocabulary_are_those_of_the_exact_way():
 def test_w_error_by_hand():
     errors = w_error(Spectrum(np.array([4.0, 2.0, 2.0]), 1.0, False))
     np.testing.assert_allclose(errors, [1, 3 / 5, np.sqrt(5) / 5, 1 / 5])
-
-
-@pytest.mark.parametrize("rank", [2, 5])
-@pytest.mark.parametrize("exact", [4096, 8])
-def test_the_rank_of_a_synthetic_language_is_recovered(rank, exact):
-    """P(next | context) = A B of inner dimension r: after r dimensions only the noise of sampling is left."""
-    draw, v = np.random.default_rng(rank), 24
-    topics = draw.dirichlet(np.full(v, 0.3), rank)  # B (r, v)
-    mixtures = draw.dirichlet(np.full(rank, 0.3), v)  # A (v, r): the context is one token
-    tokens = written(mixtures @ topics, 200_000)
-    keys, counts = count_ngrams(tokens, 2, v)
-    errors = w_error(spectrum(conditional_rows(keys, counts, v), v, largest=v - 1, exact=exact))
-    # A row seen m times has a sampling variance of at most 1 / m: what is expected of ||W - AB||_F.
-    seen = np.bincount(tokens[:-1], minlength=v)
-    noise = np.sqrt((1 / seen[seen > 0]).sum()) / np.linalg.norm(mixtures @ topics)
-    assert errors[rank] < noise
-    assert errors[rank - 1] > 2 * noise
-    # Tails of singular values move by ||W - AB||_F at most, and so does the norm that they are a share of.
-    np.testing.assert_allclose(errors, direct_error(mixtures @ topics)[: len(errors)], atol=2 * noise)

@@ -80,7 +80,7 @@ def test_the_figure_has_a_line_per_way_and_rank_and_a_point_per_model(table):
 
 def test_the_figure_of_costs_shows_the_intervals_of_the_table():
     rows = []
-    for kind in ("plain", "backward", "retrained", "unused"):
+    for kind in ("plain", "backward", "retrained", "full_head"):
         for rank in (4, 8):
             for measure in ("loss", SLOWDOWN, "tto", "tto_at_loss", "tbat"):
                 truth = "truth" if measure.startswith("tto") else None
@@ -94,6 +94,6 @@ def test_the_figure_of_costs_shows_the_intervals_of_the_table():
     panels = show_paired.draw(record(rows), "truth").axes
     assert len(panels) == 4
     for axes in panels:
-        assert len(axes.containers) == 3  # unused classes impose no rank
+        assert len(axes.containers) == 3  # a full head imposes no rank
         whiskers = axes.containers[0].lines[2][0].get_segments()
         assert np.allclose(whiskers[0][1][1] - whiskers[0][0][1], 0.3)

@@ -4,7 +4,7 @@ from default_config import default
 
 from studies.paired_ranks.plan import compared, full
 
-FAMILY = [{"width": 288, "heads": 6}, {"rank": 4}, {"rank": 4, "head": "plain"}, {"vocabulary": 1024}]
+FAMILY = [{"width": 288, "heads": 6}, {"rank": 4}, {"rank": 4, "head": "plain"}, {"backward_rank": 4}]
 
 
 def test_differences_need_several_seeds_and_a_full_model_of_each():

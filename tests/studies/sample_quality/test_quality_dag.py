@@ -42,7 +42,7 @@ def test_a_judge_from_the_hub_is_fetched_once_and_reads_offline(copy, tmp_path, 
         copy.snakemake("assets", config=config)
         monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
         copy.snakemake(judged, config=config)
-    assert not list(copy.folder.glob("assets/owner--judge@main/*.py"))
+    assert not list((tmp_path / "home").rglob("*.py"))
     quality = pd.read_parquet(copy.folder / judged)
     assert set(quality[(quality.metric == "perplexity") & quality.value.notna()].decoding) == set(DECODINGS)
     assert copy.planned(judged, config=config) == {}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan.arms import ARMS
+from plan.arms import KINDS_OF_FAMILY
 from plan.models import by_name, full_models, model_rows
 from plan.studies import Study
 
@@ -12,8 +12,7 @@ FULL, TRUTHS = "full models", "truths"
 
 def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Facts of the models of the family and its arms, all held against the truths; none with one seed."""
-    kinds = dict.fromkeys(arm.kind for arm in ARMS if arm.keys and arm.scored)
-    rows = [row for row in model_rows(by_name(config), *kinds) if None not in (row["rank"], row["seed"])]
+    rows = [row for row in model_rows(by_name(config), *KINDS_OF_FAMILY) if None not in (row["rank"], row["seed"])]
     return rows if len({row["seed"] for row in rows}) > 1 else []
 
 

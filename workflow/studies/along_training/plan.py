@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oversmoothing.hub.names import as_folder, as_gguf, asset_name, file_name
-from plan.arms import SCORED
+from plan.arms import KINDS_OF_FAMILY
 from plan.assets import hub_source, step, weight_bytes
 from plan.models import Model, by_name, full_models
 from plan.resources import scaled
@@ -18,17 +18,12 @@ FIRST_STEP = 64  # at which TBAT is measured: before it, TBAT of a random head i
 def followed(models: Iterable[Model]) -> list[Model]:
     """Members and arms of the family whose training keeps snapshots; truths and the user's checkpoints have none.
 
-    Nor is a model with two heads followed: these measures see one, and the gradient of both reaches its trunk; nor one
-    whose output layer is not linear: they read a head as a matrix.
+    Nor is a model followed whose output layer is not linear: these measures read a head as a matrix.
     """
     return [
         model
         for model in models
-        if model.kind in SCORED
-        and model.settings
-        and model.settings["training"]["snapshots"]
-        and model.kind != "beside"
-        and model.linear
+        if model.kind in KINDS_OF_FAMILY and model.settings and model.settings["training"]["snapshots"] and model.linear
     ]
 
 

@@ -15,7 +15,7 @@ def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     are those whose logits are capped.
     """
     known, without = by_name(config) | studies.models(config), capped(config)
-    kinds = dict.fromkeys(arm.kind for arm in studies.arms(config) if arm.scored)
+    kinds = dict.fromkeys(arm.kind for arm in studies.arms(config))
     return [
         row
         for row in model_rows(known, *kinds)

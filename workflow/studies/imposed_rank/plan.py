@@ -16,11 +16,10 @@ HEADS = {  # on the trunk of the full model, by `retrained.norm`
 # Of `retrained.square`, on the trunk behind the head of that rank: the full model's, or that of a plain head.
 FULL_HEAD = Arm("full_head", "full{rank}", rank="rank")
 OWN_TRUNK = Arm("own_trunk", "own{rank}", rank="rank")
-SECOND = Arm("second", "second{rank}", rank="rank")
 
 
 def models(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Heads retrained on the trunks of each seed, and the second heads of models trained with two, by name.
+    """Heads retrained on the trunks of each seed, by name.
 
     Ranks above that of the full model are left out, because they would impose nothing.
     """
@@ -36,7 +35,6 @@ def models(config: Mapping[str, Any]) -> dict[str, Model]:
         if closed := [rank for rank in ranks if rank in trunks]:
             heads.append(of_arm(FULL_HEAD, {"rank": known[full[seed]].rank}, seed, full[seed]))
             heads += [of_arm(arm, {"rank": r}, seed, trunks[r]) for r in closed for arm in (FULL_HEAD, OWN_TRUNK)]
-    heads += [of_arm(SECOND, {"rank": m.rank}, m.seed, m.name) for m in known.values() if m.kind == "beside"]
     return {head.name: head for head in heads}
 
 
@@ -85,12 +83,6 @@ def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [row for row in model_rows(known, *kinds) if None not in (row["rank"], row["seed"])]
 
 
-def scored(config: Mapping[str, Any]) -> list[str]:
-    """Names of the models of the table that are held against the truths."""
-    kinds = {arm.kind for arm in arms(config) if arm.scored}
-    return [row["model"] for row in rows(config) if row["kind"] in kinds]
-
-
 def retraining_flops(shape: Mapping[str, Any], head: Mapping[str, Any]) -> int:
     """Operations of retraining a head on a frozen model, evaluations included.
 
@@ -106,7 +98,7 @@ def retraining_flops(shape: Mapping[str, Any], head: Mapping[str, Any]) -> int:
 def work(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Number of heads to retrain, and operations that it takes."""
     known = by_name(config)
-    heads = [head for head in models(config).values() if head.kind != SECOND.kind]
+    heads = models(config).values()
     total = sum(retraining_flops(known[str(head.source)].shape or {}, head_settings(config, head)) for head in heads)
     return [{"what": "heads that are retrained on a frozen model", "count": len(heads), "operations": total}]
 
@@ -114,7 +106,7 @@ def work(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 STUDY = Study(
     mistakes=mistakes,
     models=models,
-    arms=(*HEADS.values(), FULL_HEAD, OWN_TRUNK, SECOND),
+    arms=(*HEADS.values(), FULL_HEAD, OWN_TRUNK),
     work=work,
     tested={"imposed_rank": ()},
 )

@@ -3,7 +3,7 @@
 Needs: the corpus, weights and hidden states of the models whose trunks are taken, logits and scores of the family, its
 arms and truncated heads.
 Makes: heads/{model}/weights.safetensors (A and B, and the LayerNorm's gain where one stands between them; or a full
-head) and history.parquet, logits/{model}.parquet of heads made on the trunks of others;
+head) and history.parquet, logits/{model}.parquet of retrained heads;
 tables/imposed_rank.{csv,md,html,tex}; figures/imposed_rank.{png,svg,pdf}.
 """
 
@@ -11,7 +11,6 @@ from studies.imposed_rank import plan as imposed_rank
 
 IMPOSED = imposed_rank.rows(config)
 RETRAINED = imposed_rank.models(config)
-SECOND = names(RETRAINED, imposed_rank.SECOND.kind)
 
 
 rule retrain_head:
@@ -24,7 +23,7 @@ rule retrain_head:
         weights=HEADS,
         history=f"{RESULTS}/heads/{{model}}/history.parquet",
     wildcard_constraints:
-        model=one_of(name for name in RETRAINED if name not in SECOND),
+        model=one_of(RETRAINED),
     threads: config["training"]["threads"]
     resources:
         **ON_GPU,
@@ -34,19 +33,6 @@ rule retrain_head:
         device=DEVICE,
     script:
         f"{workflow.basedir}/studies/imposed_rank/retrain.py"  # absolute, for rules of other studies that use this one
-
-
-rule second_head:
-    input:
-        weights=lambda wildcards: WEIGHTS.format(model=RETRAINED[wildcards.model].source),
-    output:
-        weights=HEADS,
-    wildcard_constraints:
-        model=one_of(SECOND),
-    resources:
-        **per_attempt(mem_mb=2000, runtime=10),
-    script:
-        "second_head.py"
 
 
 use rule svd_logits as retrained_logits with:
@@ -65,7 +51,7 @@ if IMPOSED:
     rule imposed_rank_table:
         input:
             logits=[LOGITS.format(model=row["model"]) for row in IMPOSED],
-            scores=scores(AGAINST_TRUTHS, imposed_rank.scored(config)),
+            scores=scores(AGAINST_TRUTHS, [row["model"] for row in IMPOSED]),
         output:
             **table("imposed_rank", "8 Small models", "Ways to impose a rank: the numbers", caption="table.rst"),
             **figure("imposed_rank", "8 Small models", "Ways to impose a rank", caption="figure.rst"),

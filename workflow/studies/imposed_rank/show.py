@@ -32,7 +32,7 @@ from studies.imposed_rank.table import MEASURES, against, imposed_rank_page, imp
 
 TITLE = "Ways to impose a rank on the LM head: learned from scratch, on the gradient alone, truncated, retrained."
 COLUMNS = 3
-OF_TRUNKS = ("beside", "second", "full_head", "own_trunk")  # heads on other trunks: in the figure `closed_square`
+OF_TRUNKS = ("full_head", "own_trunk")  # heads on other trunks: in the figure `closed_square`
 BAND: dict[str, Any] = {"color": "0.35", "alpha": 0.15, "linewidth": 0}
 FULL: dict[str, Any] = {"color": "0.35", "linestyle": ":", "linewidth": 1.2}
 

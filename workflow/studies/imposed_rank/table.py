@@ -122,11 +122,6 @@ def _legend(table: pd.DataFrame, kinds: set[str]) -> list[str]:
             "Full head retrained on the trunk of that rank: on the frozen one of a plain head, or at the highest rank "
             "on the full model's own; plain head retrained on its own trunk: likewise"
         )
-    if "beside" in kinds:
-        parts.append(
-            "Plain head beside a full one, full head beside a plain one: the two heads of one trunk, trained on the "
-            "mean of their losses"
-        )
     if (table.measure == SHARE).any():
         seed = "; there is one training seed" if table.seed.nunique() == 1 else ""
         parts += [

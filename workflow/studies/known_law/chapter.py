@@ -6,7 +6,7 @@ import pandas as pd
 
 from oversmoothing.claims.story.answers import said, selected, together
 from oversmoothing.claims.story.chapters import Chapter
-from studies.known_law.table import BIAS, CAUGHT, LAW
+from studies.known_law.table import BIAS, LAW
 
 
 def hidden(table: pd.DataFrame) -> Iterator[str]:
@@ -30,16 +30,6 @@ def with_more_text(table: pd.DataFrame) -> Iterator[str]:
                 yield from said(which, groups)
 
 
-def on_trial(table: pd.DataFrame) -> Iterator[str]:
-    """Yield what BAT and its rivals reject of the mass on impossible bytes, at the lowest rank."""
-    rows = selected(table, measure=CAUGHT, kind="family")
-    lowest = rows[rows["rank"] == rows["rank"].min()]
-    groups = {f"by {decoding}": lowest[lowest.decoding == decoding] for decoding in lowest.decoding.unique()}
-    where = f"At rank {rows['rank'].min()}, where all reject as much of the law's own mass"
-    sentence = f"{where}, the share of the model's mass on impossible bytes that is rejected is {{}}."
-    return said(sentence, groups)
-
-
 def _ends(rows: pd.DataFrame) -> list[tuple[str, int]]:
     """Each law with its lowest and its highest rank."""
     ranks = rows.groupby("law", sort=False)["rank"].agg(["min", "max"])
@@ -56,7 +46,7 @@ CHAPTER = Chapter(
         "A truth is a model, and stands in for a language whose distributions nobody knows. Here text is drawn from a "
         "law whose distribution is known at every byte, and models that learn it are held against the law itself.",
     ),
-    answers={"known_law": together(hidden, with_more_text, on_trial)},
+    answers={"known_law": together(hidden, with_more_text)},
     tables=("known_law",),
     figures=("known_law",),
 )

@@ -7,29 +7,17 @@ import pandas as pd
 
 from oversmoothing.scores.decoding import decoding_name
 from oversmoothing.tables.page import Cell, Page, Section, valued
-from studies.known_law.correlations import IMPOSSIBLE
-from studies.known_law.table import BIAS, CAUGHT, ENDINGS, EXCESS, HARM, LAW, LIMIT, SEEING, SEES, STAND_INS
+from studies.known_law.table import BIAS, EXCESS, LAW, LIMIT, STAND_INS
 
 TITLE = "What models show against a law that is known."
 
 
 def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Page:
-    """Page with a section for each law and length of text, and one for BAT on trial."""
+    """Page with a section for each law and length of text."""
     sections = []
     for law in laws:
         for sequences, part in table[table.law == law["law"]].groupby("sequences"):
             sections.append(Section(f"{described(law)}, {sequences:,} sequences", list(_rows(part))))
-    for of, ending in ENDINGS.items():
-        trial = table[table.measure.isin([name + ending for name in (IMPOSSIBLE, CAUGHT, HARM)])]
-        whose = "the model's distribution" if of == "model" else "the nearest to the law that the head can give"
-        for (law, sequences), part in trial.groupby(["law", "sequences"]):
-            heading = f"On trial: {law}, {sequences:,} sequences, {whose}"
-            sections.append(
-                Section(heading, list(_trial_rows(part.assign(measure=part.measure.str.removesuffix(ending)))))
-            )
-    for (law, sequences), part in table[table.measure.str.endswith(SEES)].groupby(["law", "sequences"]):
-        heading = f"Which metrics see the mass on impossible bytes: {law}, {sequences:,} sequences"
-        sections.append(Section(heading, list(_seeing_rows(part))))
     legend = [
         "Against the law: its own distribution at each position, which is known exactly. Mean over seeds [95 % "
         "interval by Student's t]",
@@ -38,10 +26,6 @@ def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Pa
         "rank: what a model shows less what the one of that rank shows with the same seed",
         "KL is the sum of forced and rest; forced is what the head forces whatever enters it",
         "Left with ever more text: if a measure is c + b / sqrt(sequences), c, from two lengths, paired by seed",
-        "Caught: of the model's mass on bytes that the law gives nothing, the share that is rejected; of a rival where "
-        "it takes as much of the law's own mass as BAT does (harm)",
-        "Seen: Spearman's rank correlation of a metric with that mass over positions; - where a metric is the same "
-        "at all of them, as TBAT is 0 with a head of full rank",
     ]
     return Page(TITLE, sections, legend)
 
@@ -74,23 +58,3 @@ def _rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
             if len(found):
                 row[label] = valued(found.iloc[0].to_dict(), spread=False, decimals=4)
         yield row
-
-
-def _trial_rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    for arm, part in table.groupby("arm", sort=False):
-        row: dict[str, Cell] = {"model": str(arm)}
-        for cell in part.to_dict("records"):
-            words = {
-                IMPOSSIBLE: "mass on impossible bytes",
-                HARM: f"harm of {cell['decoding']}",
-                CAUGHT: f"caught by {cell['decoding']}",
-            }
-            row[words[cell["measure"]]] = valued(cell, spread=False, decimals=3 if cell["measure"] == CAUGHT else 4)
-        yield row
-
-
-def _seeing_rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    for arm, part in table.groupby("arm", sort=False):
-        cells = {cell["measure"].removesuffix(SEES): cell for cell in part.to_dict("records")}
-        seen = {m.upper(): valued(cells[m], spread=False, decimals=3) if m in cells else "-" for m in SEEING}
-        yield {"model": str(arm), **seen}

@@ -6,7 +6,6 @@ tables/known_law.{csv,md,html,tex}; figures/known_law.{png,svg,pdf}.
 """
 
 from studies.known_law import plan as known_law
-from studies.known_law.rivals import RIVALS
 
 LAWS = known_law.laws(config)
 LEARNED = known_law.texts(config)
@@ -17,7 +16,6 @@ OF_TEXT = f"{RESULTS}/laws/{{text}}"
 LAW_LOGITS = f"{OF_LAW}/law.parquet"
 LAW_MODEL = f"{OF_LAW}/weights.safetensors"
 LEARNED_LOGITS = f"{OF_TEXT}/logits/{{model}}.parquet"
-ON_TRIAL = [text for text in LEARNED if LAWS[LEARNED[text].law].has_zeros]
 LAW_WEIGHTS = {  # of the model whose distributions a law's are
     law.name: LAW_MODEL.format(law=law.name) if law.rank else WEIGHTS.format(model=known_law.truth(config).name)
     for law in LAWS.values()
@@ -229,35 +227,8 @@ if LAWS:
                 truths=list(TRUTHS_OF[wildcards.text]),
             ),
 
-    rule bat_on_trial:
-        input:
-            weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
-            model=LEARNED_LOGITS,
-            law=lambda wildcards: LAW_LOGITS.format(law=LEARNED[wildcards.text].law),
-        output:
-            trial=f"{OF_TEXT}/scores/trial/{{model}}.parquet",
-            positions=f"{OF_TEXT}/scores/impossible/{{model}}.parquet",
-        wildcard_constraints:
-            text=one_of(ON_TRIAL),
-            model=LEARNING,
-        resources:
-            **per_attempt(mem_mb=2000, runtime=120),
-        params:
-            settings=settings(deltas=config["known_law"]["deltas"], per_window=FORCED["per_window"]),
-            by_name=decoding_code([{"name": rival.name} for rival in RIVALS]),
-        script:
-            "trial.py"
-
     rule known_law_table:
         input:
-            **{
-                name: [
-                    f"{OF_TEXT}/scores/{name}/{{model}}.parquet".format(text=text, model=model)
-                    for text, model in PAIRS
-                    if text in ON_TRIAL
-                ]
-                for name in ("trial", "impossible")
-            },
             law=[LAW_LOGITS.format(law=law) for law in LAWS],
             nsmd=[f"{OF_TEXT}/scores/nsmd/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS],
             forced=[

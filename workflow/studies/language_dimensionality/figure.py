@@ -20,8 +20,7 @@ PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
 def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
     """Draw one line per text and length of context, one column per kind of token; `ranks` of the family are grey lines.
 
-    The upper panels show the W-error as counted and, pale and without markers, that of the shuffled text. The lower
-    panels show the W-error without the noise of sampling, as a band between its bounds. The spectra are by text.
+    Pale lines without markers are of the shuffled text. The spectra are by text.
     """
     every = pd.concat(spectra.values())
     tokens = [token for token in PANELS if token in set(every.token)]
@@ -29,26 +28,20 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
     looks = ordered_looks(contexts)
     dashes = dict(zip(spectra, cycle(DASHES), strict=False))
     with style():
-        figure = Figure(figsize=(5.2 * len(tokens) + 0.4, 8.4))
-        panels = figure.subplots(2, len(tokens), sharex="col", sharey=True, squeeze=False)
-        for (counted, cleaned), token in zip(panels.T, tokens, strict=True):
+        figure = Figure(figsize=(5.2 * len(tokens) + 0.4, 4.8))
+        panels = figure.subplots(1, len(tokens), sharey=True, squeeze=False)[0]
+        for axes, token in zip(panels, tokens, strict=True):
             for text, spectrum in spectra.items():
                 for context in contexts:
                     line = spectrum[(spectrum.token == token) & (spectrum.context == context)]
                     line = line[line.d.isin(_shown(len(line)))]
                     marked = np.flatnonzero(line.d.isin(_powers(int(line.d.max())))).tolist()
                     look: dict[str, Any] = {**looks[context], "linestyle": dashes[text], **LINE, "markevery": marked}
-                    counted.plot(line.d, line.shuffled, **{**look, "marker": "", "linewidth": 1, "alpha": 0.55})
-                    counted.plot(line.d, line.w_error.where(line.w_error > 0), **look)
-                    band = line.without_noise_low, line.without_noise_high
-                    cleaned.fill_between(line.d, *band, color=look["color"], alpha=0.18, lw=0)
-                    cleaned.plot(line.d, line.without_noise, **look)
-            _frame(counted, ranks, int(every.d[every.token == token].max()))
-            _frame(cleaned, ranks, int(every.d[every.token == token].max()))
-            counted.set_title(f"{PANELS[token]} as counted; pale: shuffled")
-            cleaned.set_title(f"{PANELS[token]} without that noise; band: bounds")
-        for axes in panels[:, 0]:
-            axes.set_ylabel("share lost (W-error), lower is better")
+                    axes.plot(line.d, line.shuffled, **{**look, "marker": "", "linewidth": 1, "alpha": 0.55})
+                    axes.plot(line.d, line.w_error.where(line.w_error > 0), **look)
+            _frame(axes, ranks, int(every.d[every.token == token].max()))
+            axes.set_title(f"{PANELS[token]} as counted; pale: shuffled")
+        panels[0].set_ylabel("share lost (W-error), lower is better")
         titled(
             figure,
             "How much of a language do d dimensions lose?",

@@ -14,7 +14,6 @@ from oversmoothing.numerics.singular_values import effective_rank
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from studies.language_dimensionality.ngrams import conditional_rows, count_contexts, count_ngrams
-from studies.language_dimensionality.noise import without_noise
 from studies.language_dimensionality.spectrum import spectrum, w_error
 
 SPECTRA = pa.schema(
@@ -25,9 +24,6 @@ SPECTRA = pa.schema(
         ("singular_value", pa.float64()),  # the d-th largest
         ("w_error", pa.float64()),  # remainder without the d largest
         ("shuffled", pa.float64()),  # the same after shuffling the tokens that follow the contexts
-        ("without_noise", pa.float64()),  # of contexts seen often enough; null where they are too few
-        ("without_noise_low", pa.float64()),
-        ("without_noise_high", pa.float64()),
     ]
 )
 SIZES = pa.schema(
@@ -37,7 +33,6 @@ SIZES = pa.schema(
         ("v", pa.int32()),  # size of the vocabulary
         ("tokens", pa.int64()),  # of the text
         ("contexts", pa.int64()),  # distinct ones: rows of the matrix
-        ("contexts_seen", pa.int64()),  # those seen often enough
         ("effective_rank", pa.float64()),  # null unless all singular values are known
         ("effective_rank_shuffled", pa.float64()),
     ]
@@ -57,18 +52,16 @@ def main(job: Job) -> None:
         tokenizer = load_tokenizer(job.input.tokenizer[0])
         tokens = tokenise(tokenizer, data.tobytes().decode("utf-8", errors="ignore"))
         texts["byte pair"] = (tokens, tokenizer.get_vocab_size())
-    spectra, sizes = measure_texts(
-        texts, settings["contexts"], settings["singular_values"], settings["seen"], settings["seed"]
-    )
+    spectra, sizes = measure_texts(texts, settings["contexts"], settings["singular_values"], settings["seed"])
     made_by = provenance(settings, text=name)
     write_table(job.output.spectra, spectra, made_by)
     write_table(job.output.sizes, sizes, made_by)
 
 
 def measure_texts(
-    texts: Mapping[str, tuple[np.ndarray, int]], contexts: Sequence[int], largest: int, seen: int, seed: int
+    texts: Mapping[str, tuple[np.ndarray, int]], contexts: Sequence[int], largest: int, seed: int
 ) -> tuple[pa.Table, pa.Table]:
-    """Measure the n-gram matrices of a text, of the same text shuffled, and of the language without sampling noise.
+    """Measure the n-gram matrices of a text, and of the same text shuffled.
 
     `texts` are by kind of token: the text in these tokens, int (t,), and the size of their vocabulary. The other values
     are those of the section ``language`` of the config. The tables have the schemas `SPECTRA` and `SIZES`.
@@ -80,10 +73,9 @@ def measure_texts(
             keys, counts = count_ngrams(tokens, context + 1, v)
             counted = spectrum(conditional_rows(keys, counts, v), v, largest)
             shuffled = spectrum(conditional_rows(*count_ngrams(tokens, context + 1, v, shuffle=draw), v), v, largest)
-            bounds = without_noise(keys, counts, v, largest, seen, draw)
             k = len(counted.values)
-            columns = [[token] * k, [context] * k, np.arange(1, k + 1), counted.values, w_error(counted)[1:]]
-            columns += [w_error(shuffled)[1:], bounds.held_out, bounds.low, bounds.high]
+            columns = [[token] * k, [context] * k, np.arange(1, k + 1), counted.values]
+            columns += [w_error(counted)[1:], w_error(shuffled)[1:]]
             spectra.append(pa.table([pa.array(column, from_pandas=True) for column in columns], names=SPECTRA.names))
             sizes.append(
                 {
@@ -92,7 +84,6 @@ def measure_texts(
                     "v": v,
                     "tokens": len(tokens),
                     "contexts": count_contexts(keys, v),
-                    "contexts_seen": bounds.contexts,
                     "effective_rank": effective_rank(counted.values) if counted.complete else None,
                     "effective_rank_shuffled": effective_rank(shuffled.values) if shuffled.complete else None,
                 }

@@ -49,12 +49,6 @@ def count_contexts(keys: np.ndarray, v: int) -> int:
     return len(_starts(keys // np.uint64(v)))
 
 
-def number_contexts(keys: np.ndarray, v: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number, from 0, of each n-gram's context in sorted keys, and the first n-gram of each context."""
-    starts = _starts(keys // np.uint64(v))
-    return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys)))), starts
-
-
 def conditional_rows(keys: np.ndarray, counts: np.ndarray, v: int, entries: int = ENTRIES) -> Iterator[csr_array]:
     """Yield the n-gram matrix W, (contexts, v), in blocks of whole rows with about `entries` entries each.
 

@@ -10,7 +10,7 @@ from plan.studies import Study
 def spectrum_settings(config: Mapping[str, Any], files: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Settings on which the spectrum of a corpus split, or of files in `language.corpora`, depends."""
     language = config["language"]
-    chosen = {key: language[key] for key in ("contexts", "singular_values", "bytes", "seen", "seed")}
+    chosen = {key: language[key] for key in ("contexts", "singular_values", "bytes", "seed")}
     if files is None:
         return settings(**chosen)
     text = {"paths": files["paths"], "column": files.get("column", "text"), "separator": config["corpus"]["separator"]}

@@ -76,6 +76,6 @@ rule language_dimensionality_table:
             caption="figure.rst",
         ),
     params:
-        settings=settings(texts=TEXTS, ranks=plan.models.family_ranks(config), seen=config["language"]["seen"]),
+        settings=settings(texts=TEXTS, ranks=plan.models.family_ranks(config)),
     script:
         "show.py"

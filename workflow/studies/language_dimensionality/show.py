@@ -20,7 +20,7 @@ def main(job: Job) -> None:
     sizes = pd.concat(_by_text(settings["texts"], job.input.sizes).values())
     spectra = _by_text(settings["texts"], job.input.spectra)
     table = dimensionality_table(sizes, pd.concat(spectra.values()), settings["ranks"])
-    write_record(job.output, table, dimensionality_page(table, TITLE, settings["seen"]))
+    write_record(job.output, table, dimensionality_page(table, TITLE))
     write_figure(draw(spectra, settings["ranks"]), [job.output.png, job.output.pdf, job.output.svg])
 
 

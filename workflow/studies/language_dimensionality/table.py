@@ -1,7 +1,6 @@
 """Table of the W-error of n-gram matrices: what a head of a given dimension must lose of a language."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -15,25 +14,19 @@ SIZES = {  # measures of a matrix, with their units
     "v": "tokens",
     "tokens": "tokens",
     "contexts": "contexts",
-    "contexts_seen": "contexts",
     "effective_rank": "dimensions",
     "effective_rank_shuffled": "dimensions",
 }
-ERRORS = {  # columns of the spectra, by measure and column of the record
-    "w_error": {"value": "w_error"},
-    "shuffled": {"value": "shuffled"},
-    "without_noise": {"value": "without_noise", "low": "without_noise_low", "high": "without_noise_high"},
-}
+ERRORS = {"as counted": "w_error", "shuffled": "shuffled"}  # measures, which are columns of the spectra, by label
 UNIT = "share of the matrix"
 
 
 def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequence[int]) -> pd.DataFrame:
-    """W-error at the family's ranks and 1,000: of a text, of the shuffled text, and without the noise of sampling.
+    """W-error at the family's ranks and 1,000: of a text, and of the shuffled text.
 
     `sizes` and `spectra` are as `measure` writes them, with a column ``text``. The record has the measures `SIZES` of
     the matrix of each text, kind of token and length of context, and the measures `ERRORS` of its approximation by so
-    many ``dimensions``. Errors are 0 from v dimensions on, and missing where fewer singular values were computed; there
-    is no ``without_noise`` where too few contexts recur.
+    many ``dimensions``. Errors are 0 from v dimensions on, and missing where fewer singular values were computed.
     """
     errors = spectra.set_index([*MATRIX, "d"])
     rows = []
@@ -43,67 +36,55 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
         rows += [{**matrix, "measure": name, "value": size[name], "unit": unit} for name, unit in known.items()]
         for d in sorted({*ranks, THRESHOLD}):
             place = (*matrix.values(), d)
-            for measure, columns in ERRORS.items():
-                if d >= size["v"]:
-                    numbers = dict.fromkeys(columns, 0.0)
-                else:
-                    numbers = {name: errors[column].get(place) for name, column in columns.items()}
-                if measure == "w_error" or pd.notna(numbers["value"]):
-                    described = {"measure": measure, "unit": UNIT, "better": "lower"}
-                    rows.append({**matrix, "dimensions": d, **numbers, **described})
+            for measure in ERRORS.values():
+                value = 0.0 if d >= size["v"] else errors[measure].get(place)
+                if measure == "w_error" or pd.notna(value):
+                    described = {"measure": measure, "value": value, "unit": UNIT, "better": "lower"}
+                    rows.append({**matrix, "dimensions": d, **described})
     return record(rows)
 
 
 def by_dimensions(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per matrix and number of dimensions, with a column for each of its measures (and ends of intervals)."""
+    """One row per matrix and number of dimensions, with a column for each of its measures."""
     keys, whole, errors = [*MATRIX, "dimensions"], table[table.dimensions.isna()], table[table.dimensions.notna()]
     sizes = whole.pivot(index=list(MATRIX), columns="measure", values="value").reindex(columns=list(SIZES))
-    wide = errors.pivot(index=keys, columns="measure", values="value").reindex(columns=list(ERRORS)).reset_index()
-    ends = errors[errors.measure == "without_noise"][[*keys, "low", "high"]]
+    wide = (
+        errors.pivot(index=keys, columns="measure", values="value").reindex(columns=list(ERRORS.values())).reset_index()
+    )
     order = errors[keys].drop_duplicates()
-    return order.merge(wide, on=keys).merge(ends, on=keys, how="left").merge(sizes.reset_index(), on=list(MATRIX))
+    return order.merge(wide, on=keys).merge(sizes.reset_index(), on=list(MATRIX))
 
 
-def dimensionality_page(table: pd.DataFrame, title: str, seen: int) -> Page:
-    """Page with a section per kind of token and three rows per text and length of context."""
+def dimensionality_page(table: pd.DataFrame, title: str) -> Page:
+    """Page with a section per kind of token and two rows per text and length of context."""
     wide = by_dimensions(table)
     sections = [
         Section(f"Of {TOKENS[str(token)]}, of which there are {part.v.iloc[0]:,.0f}", _rows(part))
         for token, part in wide.groupby("token", sort=False)
     ]
-    return Page(title, sections, _legend(int(wide.v.max()), seen))
+    return Page(title, sections, _legend(int(wide.v.max())))
 
 
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
     rows = []
     for (text, context), at_ranks in part.groupby(["text", "context"], sort=False):
         first = at_ranks.iloc[0]
-        for matrix, contexts, rank in (
-            ("as counted", first.contexts, first.effective_rank),
-            ("shuffled", first.contexts, first.effective_rank_shuffled),
-            ("without noise", first.contexts_seen, None),
-        ):
+        ranks = first.effective_rank, first.effective_rank_shuffled
+        for (matrix, measure), rank in zip(ERRORS.items(), ranks, strict=True):
             row: dict[str, Cell] = {
                 "text": str(text),
                 "context": str(context),
                 "matrix": matrix,
                 "tokens": Value(first.tokens, decimals=0),
-                "contexts": Value(contexts, decimals=0),
+                "contexts": Value(first.contexts, decimals=0),
                 "effective rank": Value(rank, decimals=1),
             }
-            row |= {f"{at['dimensions']:,} ↓": _cell(at, matrix) for at in at_ranks.to_dict("records")}
+            row |= {f"{at['dimensions']:,} ↓": Value(at[measure]) for at in at_ranks.to_dict("records")}
             rows.append(row)
     return rows
 
 
-def _cell(at: dict[Any, Any], matrix: str) -> Value:
-    value = at[{"as counted": "w_error"}.get(matrix, matrix.replace(" ", "_"))]
-    if matrix != "without noise" or at["dimensions"] >= at["v"]:
-        return Value(value)
-    return Value(value, None, at["low"], at["high"], decimals=3)
-
-
-def _legend(largest: int, seen: int) -> list[str]:
+def _legend(largest: int) -> list[str]:
     reach = (
         f"With the {largest:,} byte pairs it can be looked up, but the models of this study read bytes"
         if largest > THRESHOLD
@@ -118,12 +99,6 @@ def _legend(largest: int, seen: int) -> list[str]:
         "contexts, as often as in the text, but the tokens after them permuted among each other, so that the truth has "
         "one dimension and the rest is noise of sampling. A W-error that is no higher than the shuffled one says "
         "nothing of the language, nor does a lower one say that it has few dimensions",
-        "Without noise: the W-error of the distributions that the tokens were drawn from, of the contexts seen at "
-        f"least {seen} times in each of two random halves of the text. The number is what the best d dimensions for "
-        "one half lose of the other, and errs on the high side; [from what d dimensions lose that suit the whole text "
-        "best, which errs on the low side, to that number, and 1.96 standard errors over contexts more on both sides]. "
-        "Passages that a text repeats word for word count as language, and contexts seen often may need other numbers "
-        "of dimensions than rare ones, of which nothing is known",
         "A head of d dimensions gives logits of rank d, and a matrix of probabilities may have more: the W-error says "
         "how much structure there is, and is no bound on the loss",
         f"Godey et al. (2024) see small models saturate below {THRESHOLD:,} dimensions. Bytes cannot test this: with "

@@ -49,7 +49,7 @@ if EXPLAINED:
                 truth=TRUTHS[0],
                 tau=config["metrics"]["tau"],
                 models=EXPLAINED,
-                with_zeros=[LEARNED[text].law for text in BY_LEARNERS if text in ON_TRIAL],
+                with_zeros=[LEARNED[text].law for text in BY_LEARNERS if LAWS[LEARNED[text].law].has_zeros],
                 learners={text: {"law": LEARNED[text].law, "models": of} for text, of in BY_LEARNERS.items()},
             ),
         script:

@@ -27,9 +27,8 @@ CHAPTER = Chapter(
         "seeds and arms (`config/gradient.yaml`), `paired_ranks` says what a rank costs on the gradient alone, on "
         "the logits alone and on both; the costs need not add up.",
         "A head can also be exchanged on a frozen trunk. A trunk behind a narrow head has no reason to compute what "
-        "that head cannot say. With a full head beside it the trunk has the reason and the gradient; with a full head "
-        "and a gradient of lower rank it has the reason and little of the gradient. `closed_square` says what a full "
-        "and a narrow head lose on each of these trunks.",
+        "that head cannot say. Behind a full head with a gradient of lower rank it has the reason and little of the "
+        "gradient. `closed_square` says what a full and a narrow head lose on each of these trunks.",
     ),
     answers={
         "paired_ranks": at_lowest(

@@ -25,7 +25,6 @@ BETWEEN = {
     "plain less matched": "plain head from scratch, less the same with a matched start",
     "plain less family": "plain head from scratch, less one with LayerNorm",
     "plain less retrained": "plain head from scratch, less retrained",
-    "plain less beside": "plain head alone, less beside a full one",
 }
 BASE = "_base"  # at the end of a measure: the value of the full model
 INTERVAL = ("value", "low", "high")

@@ -19,7 +19,7 @@ if PAIRED:
     rule paired_ranks_table:
         input:
             table=f"{RESULTS}/tables/imposed_rank.csv",
-            tbat=scores(["tbat"], [name for name in names(MODELS, *SCORED) if MODELS[name].linear]),
+            tbat=scores(["tbat"], [name for name in names(MODELS, *KINDS_OF_FAMILY) if MODELS[name].linear]),
             histories=[
                 HISTORY.format(model=row["model"])
                 for row in imposed_rank.rows(config)

@@ -17,7 +17,6 @@ from studies.paired_ranks.square import COST, FULL, NARROW, RETRAINED, SHOWN, TR
 TITLE = "What a rank costs in the trunk and in the head, each head retrained on a frozen trunk."
 TRUNKS = {  # in the order in which they had ever less
     FULL: "full\nhead",
-    "both heads": "both\nheads",
     "full head, gradient of rank r": "full head,\ngradient\nof rank r",
     NARROW: "head of\nrank r",
 }

@@ -1,8 +1,8 @@
 """The closed square: how much of what a rank costs sits in the trunk, and how much in the head.
 
 A trunk trained behind a full head and one trained behind a head W = A B of rank r are frozen, and on each a full head
-and a head of rank r are retrained with the same budget. Beside these four cells stand trunks that had more than the
-gradient of a narrow head: that of a full head too, or of a full head through r dimensions; their heads are as trained.
+and a head of rank r are retrained with the same budget. Beside these four cells stands a trunk behind a full head whose
+gradient came through r dimensions; its head is as trained.
 """
 
 import math
@@ -26,8 +26,6 @@ RETRAINED = {  # kinds of the other cells: behind what the trunk was trained, an
 }
 TRAINED = {  # the same of models that are read as they were trained
     "plain": (NARROW, NARROW),
-    "beside": ("both heads", NARROW),
-    "second": ("both heads", FULL),
     "backward": ("full head, gradient of rank r", FULL),
 }
 COST, SHARE = "_cost", "_share"  # at the end of a measure: less the control; of what trunk and head cost together
@@ -148,7 +146,6 @@ def square_page(table: pd.DataFrame, title: str) -> Page:
         "Share: of what trunk and head of that rank cost together (Fieller's interval; - where that cost cannot be "
         "distinguished from 0). The shares of trunk and head need not add up to 1; interaction: what they cost "
         "together less the sum of both",
-        "Both heads: one of rank r and a full one on the same trunk, trained on the mean of their losses",
         directions(COMPARED[name][2] for name in SHOWN),
     ]
     return Page(title, sections, legend)

@@ -45,9 +45,9 @@ class Source(NamedTuple):
 
 
 def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
-    """Return where a model's files are: a folder, the hub's own cache, or `assets`, where others are fetched once.
+    """Return where a model's files are: a folder, what `assets` names, or the hub's own cache.
 
-    The folder that is made of a GGUF file is also there, and is made again if the file has changed.
+    The folder that is made of a GGUF file is in `assets`, and is made again if the file has changed.
     """
     folder = as_folder(name)
     if folder is not None:
@@ -63,18 +63,16 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
     manifest = Path(assets) / f"{asset_name(name, revision)}.json"
     if not manifest.is_file():
         repository = Repository(name, revision)
-        if (cache := cached(repository, CACHE_NEEDS)) is not None:
-            check_folder(cache)
-            return Source(cache, revision, cache.name)
         missing = f"{name}: no such folder (searched from {Path.cwd()})"
         try:
-            fetched = fetch(repository, MODEL_FILES, manifest.with_suffix(""), MODEL_NEEDS)
+            folder = cached(repository, CACHE_NEEDS) or Path(fetch(repository, MODEL_FILES, MODEL_NEEDS)["folder"])
         except UnreachableError as error:
             why = f"the hub cannot be reached ({error.__cause__}); name a folder, or {REMEDY}"
             raise UserError(f"{missing}, and {why}") from error
         except UserError as error:
             raise UserError(f"{missing}, and from the hub: {error}") from error
-        write_sealed(manifest, fetched)
+        check_folder(folder)
+        return Source(folder, revision, folder.name)
     return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
 
 

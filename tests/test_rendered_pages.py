@@ -1,0 +1,84 @@
+"""Pages are what `make docs` writes, and every number in them comes from a table or is listed here as no result."""
+
+import re
+
+import pytest
+
+from schemas.describe import ROOT, SOURCES, pages, rendered
+
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
+NO_RESULTS = {  # settings, sizes, speeds, citations, tables of the thesis, and what no table has
+    "README": """
+        Python 3.11 to 3.13; 6.8 MB; 0.4 MB; 2.2 GB; 1.2 GB; 95 %; 90 %; 12 %; 62 % at rank 4, 8 % at 16
+        arXiv 2603.10145; arXiv 2608.16671
+        """,
+    "architecture": "",
+    "bat": """
+        1.25; 95 %; took 0.2 to 0.6 s; 0.005 and 0.014 wide, where 0.001; 0.2 and 1.1 GB; 1.2e-10; 0.045
+        """,
+    "bytes": """
+        0.8 and 1.25; at temperature 0.8; at 1.25; < 0.63; > 0.15; 3.29 times; 4.21 bytes; 2.3 GB
+        0.881 bits; 0.927; 1.3994 bits; 1.3989 bits; 9.8 ms
+        """,
+    "cluster": "",
+    "decoding": "1.5; 0.7; 0.95; 90 %; 5 %; < 0.05; 0.02 to 0.03 wide",
+    "findings": """
+        95 %; 12 %; 0.95; 0.22; 98.5 %; 95 to 99 %; 0.625; 80 %; at most 1 %; matrix at 0.02; start at 0.02
+        loss is 10 %; On the 4 %; 0.05 to 0.07 nats; 0.01; arXiv 2602.20433; arXiv 2604.28036
+        """,
+    "forced": """
+        95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; 0.20 nats; 0.018 where fitted; At 30 %; (5 %
+        {4: "0.522", 8: "0.126", 16: "0.0220", 32: "0.0032"}; adds 0.11 to 0.14 nats
+        | 4 | 0.849 | 0.540 | 0.676 [0.665, 0.687] | 0.647 | 64 % | 80 %
+        | 8 | 0.444 | 0.132 | 0.184 [0.181, 0.188] | 0.178 | 73 % | 42 %
+        | 16 | 0.283 | 0.0237 | 0.0326 [0.0316, 0.0337] | 0.0318 | 83 % | 12 %
+        | 32 | 0.246 | 0.0033 | 0.0064 [0.0061, 0.0066] | 0.0063 | 94 % | 3 %
+        were known: 0.636, 0.084, 0.013; 0.864 and 0.602
+        0.623 [0.609, 0.637]; 0.282 [0.262, 0.302]; 0.0798 [0.0776, 0.0820]; 0.818 to 0.874; 0.538 to 0.607
+        0.21 ms; 3.6 ms; 0.50 ms
+        """,
+    "lifting": """
+        95 %; by 0.001 nats; 0.050 nats; 0.024; 0.048; tiny = 0.001; near = 0.01; gamma 0.1; eta 0.5
+        smoothing, 0.05; 0.665; 1.22; 1.44; 1.35; 1.53
+        """,
+    "notebook": "",
+    "reproducibility": """
+        Tables 4.1 and 4.2; Tables 6.1; 6.8 MB; 0.4 MB; 8.5 minutes; 10.5 minutes; 0.112; 95 %; 0.045
+        5 %; 98 %; 91 %; 89 %; 71 %; 65 %; 41 %; 40 %; 21 %; 20 %; 0.24 to 0.39 nats; to 9 %; to 10 %
+        """,
+    "results": """
+        Table 3.1; Tables 4.1, 4.2; Tables 5.1, 5.2; Table 6.1; Tables 7.1, 7.2; 95 %; 80 %; Figure 2.1; Figure 3.1
+        """,
+    "scales": """
+        2.8b; 8.5 minutes; 10.5 (18); 1.4 times; 1.4e+17; 0.8; 0.2; 0.0 GB; 1.3e+20; 18.8 GB; 1.3 GB
+        rate of 0.00003; rate of 0.0001; a logit by up to 0.05; a position by up to 0.01; TV by 0.003
+        KL by 0.008 nats; by less than 0.0001
+        """,
+    "tokens": "2.8b; 12 %",
+}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_a_page_is_what_its_source_and_the_tables_make(page):
+    assert page.read_text() == rendered(page), "run `make docs`; numbers are edited in docs/source"
+
+
+def words(path):
+    """A source, or a page without one, on one line; without code and links."""
+    text = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
+    text = re.sub(r"`[^`]*`", "`code`", re.sub(r"\]\([^)]*\)", "]", re.sub(r"\{%|%\}", "", text)))
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", NO_RESULTS)
+def test_no_other_number_is_typed_in(name):
+    source = SOURCES / f"{name}.md"
+    left = words(source if source.is_file() else ROOT / f"docs/{name}.md")
+    for known in re.split(r"; |\n +", NO_RESULTS[name].strip()):
+        left, count = re.subn(rf"(?<![\d.]){re.escape(known)}(?!\d)", "", left)
+        assert count, known
+    assert NUMBER.findall(left) == []
+
+
+def test_all_pages_are_tested():
+    assert NO_RESULTS.keys() == {path.stem for path in [*ROOT.glob("docs/*.md"), *SOURCES.glob("*.md")]}

@@ -1,0 +1,163 @@
+"""Table of what BAT and other truncations reject of bytes that a law gives nothing, and which metrics see these."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.jobs import Job, run
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.page import Cell, Page, Section, valued
+from oversmoothing.tables.record import record
+from studies.known_law.table import ARM, LAW, arms, named, over_seeds
+
+TITLE = "What BAT and other truncations reject of bytes that a law gives nothing."
+IMPOSSIBLE, CAUGHT, HARM = "impossible", "caught", "harm"
+ENDINGS = {"model": "", "nearest": "_nearest"}  # of these measures: of the model, of the nearest that its head can give
+SEES = "_correlation"  # of a metric: Spearman's rank correlation with the mass on impossible bytes, over positions
+SEEING = ("tto", "nsmd", "tv", "kl", "tbat")
+
+
+def main(job: Job) -> None:
+    """Read what `trial` writes, NSMD and what heads force; write the table in all formats."""
+    trials = pd.concat(named(path, read_table(path).to_pandas()) for path in job.input.trial)
+    paths = zip(job.input.impossible, job.input.nsmd, job.input.forced, strict=True)
+    seen = pd.concat(named(masses, pd.DataFrame([seeing(masses, *scores)])) for masses, *scores in paths)
+    table = trial_table(trials, seen, job.params.settings["learners"])
+    write_record(job.output, table, trial_page(table))
+
+
+def trial_table(trials: pd.DataFrame, seen: pd.DataFrame, learners: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Record of what each arm gives to impossible bytes, what is caught of it at which harm, and which metrics see it.
+
+    `trials` has ``text``, ``model`` and the columns of `trial.TRIAL`; `seen` has ``text``, ``model`` and the
+    `correlations` of `SEEING`; `learners` are facts of each model that learns a text (`known_law.plan.rows`).
+    """
+    known, keys = pd.DataFrame(learners), ["text", "model"]
+    return record([*_trial(trials.merge(known, on=keys)), *_seeing(seen.merge(known, on=keys))])
+
+
+def _trial(trials: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield, of each arm, the mass on impossible bytes, and what BAT and its rivals at equal harm catch of it."""
+    sums = ["n", IMPOSSIBLE, CAUGHT, HARM]
+    by_model = trials.groupby([*ARM, "seed", "of", "method", "parameter"], as_index=False, dropna=False)[sums].sum()
+    shares = by_model.assign(
+        **{
+            IMPOSSIBLE: by_model[IMPOSSIBLE] / by_model.n,
+            CAUGHT: by_model[CAUGHT] / by_model[IMPOSSIBLE],
+            HARM: by_model[HARM] / by_model.n,
+        }
+    )
+    for keys, part in arms(shares, "of"):
+        ending = ENDINGS[str(keys.pop("of"))]
+        bat = part[part.method == "bat"]
+        named = {**keys, "truth": LAW}
+        impossible = bat.drop_duplicates("seed")[IMPOSSIBLE]
+        yield {**named, "measure": IMPOSSIBLE + ending, **over_seeds(impossible), "unit": "probability"}
+        for delta, at in bat.groupby("parameter"):
+            caught = {"bat": at.set_index("seed")[CAUGHT]}
+            harm = at.set_index("seed")[HARM]
+            of_bat = {"measure": HARM + ending, "decoding": f"bat {delta:g}", "unit": "probability"}
+            yield {**named, **of_bat, **over_seeds(harm)}
+            for rival, curve in part[part.method != "bat"].groupby("method"):
+                by_seed = {s: at_harm(one[HARM], one[CAUGHT], harm[s]) for s, one in curve.groupby("seed")}
+                caught[str(rival)] = pd.Series(by_seed)
+            for name, values in caught.items():
+                decoding = f"bat {delta:g}" if name == "bat" else name
+                measured = {"measure": CAUGHT + ending, "decoding": decoding, "unit": "share"}
+                yield {**named, **measured, **over_seeds(values), "better": "higher"}
+
+
+def _seeing(seen: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield how each metric goes with the mass on impossible bytes, but for one that is the same everywhere."""
+    for keys, part in arms(seen):
+        for metric in SEEING:
+            if part[metric].notna().all():
+                correlation = {"measure": metric + SEES, **over_seeds(part[metric]), "unit": "Spearman's rho"}
+                yield {**keys, "truth": LAW, **correlation}
+
+
+def at_harm(harm: pd.Series, caught: pd.Series, wanted: float) -> float:
+    """What a method catches where it does as much harm as another one, between the settings that were tried.
+
+    With none of its settings it does no harm and catches nothing.
+    """
+    order = np.argsort(harm.to_numpy())
+    xs, ys = np.append(0.0, harm.to_numpy()[order]), np.append(0.0, caught.to_numpy()[order])
+    return float(np.interp(wanted, xs, np.maximum.accumulate(ys)))
+
+
+def seeing(impossible: str, nsmd: str, forced: str) -> dict[str, float]:
+    """Rank correlations of a model's metrics against the law with the masses in a file of `trial`."""
+    masses, of_law = read_table(impossible).to_pandas(), against_law(forced)
+    others = {"tbat": masses, "nsmd": against_law(nsmd).rename(columns={"value": "nsmd"})}
+    return correlations(masses, dict.fromkeys(SEEING, of_law) | others)
+
+
+def against_law(path: str) -> pd.DataFrame:
+    """Rows of a score file against the law."""
+    scores = read_table(path).to_pandas()
+    return scores[scores.truth == LAW]
+
+
+def correlations(masses: pd.DataFrame, metrics: Mapping[str, pd.DataFrame]) -> dict[str, float]:
+    """Spearman's rank correlation of each metric with the mass on impossible bytes; NaN where all its values are equal.
+
+    `masses` has ``window``, ``position`` and ``impossible``; a metric, by name, has a column of that name; other
+    positions are left out.
+    """
+    position = ["window", "position"]
+    joined = masses[[*position, IMPOSSIBLE]]
+    for name, values in metrics.items():
+        joined = joined.merge(values[[*position, name]], on=position)
+    ranks = joined.rank()
+    return {name: float(ranks[name].corr(ranks[IMPOSSIBLE])) if ranks[name].std() else float("nan") for name in metrics}
+
+
+def trial_page(table: pd.DataFrame) -> Page:
+    """Page with sections for each law and length of text: of the model, of the nearest to the law, and of metrics."""
+    sections = []
+    for of, ending in ENDINGS.items():
+        trial = table[table.measure.isin([name + ending for name in (IMPOSSIBLE, CAUGHT, HARM)])]
+        whose = "the model's distribution" if of == "model" else "the nearest to the law that the head can give"
+        for (law, sequences), part in trial.groupby(["law", "sequences"]):
+            heading = f"On trial: {law}, {sequences:,} sequences, {whose}"
+            part = part.assign(measure=part.measure.str.removesuffix(ending))
+            sections.append(Section(heading, list(_trial_rows(part))))
+    for (law, sequences), part in table[table.measure.str.endswith(SEES)].groupby(["law", "sequences"]):
+        heading = f"Which metrics see the mass on impossible bytes: {law}, {sequences:,} sequences"
+        sections.append(Section(heading, list(_seeing_rows(part))))
+    legend = [
+        "Mean over seeds [95 % interval by Student's t]",
+        "Caught: of the model's mass on bytes that the law gives nothing, the share that is rejected; of a rival where "
+        "it takes as much of the law's own mass as BAT does (harm)",
+        "Seen: Spearman's rank correlation of a metric with that mass over positions; - where a metric is the same "
+        "at all of them, as TBAT is 0 with a head of full rank",
+    ]
+    return Page(TITLE, sections, legend)
+
+
+def _trial_rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
+    for arm, part in table.groupby("arm", sort=False):
+        row: dict[str, Cell] = {"model": str(arm)}
+        for cell in part.to_dict("records"):
+            words = {
+                IMPOSSIBLE: "mass on impossible bytes",
+                HARM: f"harm of {cell['decoding']}",
+                CAUGHT: f"caught by {cell['decoding']}",
+            }
+            row[words[cell["measure"]]] = valued(cell, spread=False, decimals=3 if cell["measure"] == CAUGHT else 4)
+        yield row
+
+
+def _seeing_rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
+    for arm, part in table.groupby("arm", sort=False):
+        cells = {cell["measure"].removesuffix(SEES): cell for cell in part.to_dict("records")}
+        seen = {m.upper(): valued(cells[m], spread=False, decimals=3) if m in cells else "-" for m in SEEING}
+        yield {"model": str(arm), **seen}
+
+
+if __name__ == "__main__":
+    run(main)

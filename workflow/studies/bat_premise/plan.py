@@ -1,5 +1,0 @@
-"""The tables that its claims read."""
-
-from plan.studies import Study
-
-STUDY = Study(tested={"bat_premise": ()})
