@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from oversmoothing.claims.contrast import LEAST, Contrast, Missing, Outcome, decide
 from oversmoothing.claims.measured import Measured
@@ -18,8 +19,9 @@ class Claim:
     place: str  # in the thesis, or in Godey et al.; of ours, the document that measures it
     statement: str
     how: str  # the test in words: what is compared with what
-    contrasts: Callable[[Measured], Sequence[Contrast]]
+    contrasts: Callable[[Any], Sequence[Contrast]]  # of `Measured`, or of what else a study measures
     by_construction: bool = False  # whether it holds in any correct computation; such a claim is not a finding
+    published: str = ""  # the published numbers, where there are no means to undergo the test
 
     @property
     def chapter(self) -> str:
@@ -61,7 +63,7 @@ class Verdict:
         return min((one for one, of in judged if of == worst), key=lambda one: one.inside)
 
 
-def judge(claim: Claim, measured: Measured) -> Verdict:
+def judge(claim: Claim, measured: Any) -> Verdict:
     """Return the verdict on a claim.
 
     It is contradicted if the seeds decide any contrast against it, and holds if they decide all for it; if some, it

@@ -53,6 +53,7 @@ COUNTED = {
     NOT_TESTED: "are not tested",
     NOT_PRINTED: "are not printed",
 }
+PRINTED = ("verdict", "contrasts", "towards", "effect", "weakest", "note")  # columns of the verdict on printed means
 LEGEND = (
     "A claim is one or several contrasts: numbers, mostly differences paired by training seed, that should lie above 0 "
     "or within the bounds that are named. Student's t over seeds decides each for the claim, against it, or not; "
@@ -67,7 +68,7 @@ LEGEND = (
 )
 
 
-def claims_table(claims: Sequence[Claim], run: Measured, thesis: Measured) -> pd.DataFrame:
+def claims_table(claims: Sequence[Claim], run: Any, thesis: Measured | None) -> pd.DataFrame:
     """Return the verdict on every claim, one per row, from a run and from the thesis's printed means.
 
     ``contrasts`` counts those of the claim, ``decided_for`` and ``decided_against`` what the seeds decide of them, and
@@ -76,14 +77,17 @@ def claims_table(claims: Sequence[Claim], run: Measured, thesis: Measured) -> pd
     """
     rows = []
     for claim in claims:
-        facts = {"id": claim.id, "chapter": claim.chapter, "place": claim.place, "statement": claim.statement}
-        facts |= {"test": claim.how, "by_construction": claim.by_construction}
-        on_printed = _cells(judge_printed(claim, thesis))
-        kept = ("verdict", "contrasts", "towards", "effect", "weakest", "note")
-        rows.append(facts | _cells(judge(claim, run)) | {f"published_{name}": on_printed[name] for name in kept})
+        row: dict[str, Any] = {"id": claim.id, "chapter": claim.chapter, "place": claim.place}
+        row |= {"statement": claim.statement, "test": claim.how, "by_construction": claim.by_construction}
+        row |= _cells(judge(claim, run))
+        if thesis:
+            on_printed = _cells(judge_printed(claim, thesis))
+            row |= {f"published_{name}": on_printed[name] for name in PRINTED}
+        rows.append(row)
     counts = ["contrasts", "decided_for", "decided_against", "towards", "seeds"]
-    whole = [*counts, "published_contrasts", "published_towards"]
-    return pd.DataFrame(rows).astype(dict.fromkeys(whole, "Int64"))
+    table = pd.DataFrame(rows)
+    whole = [name for name in table if name.removeprefix("published_") in counts]
+    return table.astype(dict.fromkeys(whole, "Int64"))
 
 
 def claims_page(table: pd.DataFrame, title: str, headings: Mapping[str, str], family: Sequence[Rank]) -> Page:
@@ -126,7 +130,8 @@ def evidence(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "tested by", row["test"]
     if pd.notna(row["effect"]):
         ends = f" [{number(row['low'])}, {number(row['high'])}]" if pd.notna(row["low"]) else ""
-        yield "weakest contrast", f"{row['weakest']}: {number(row['effect'])}{ends}{_bounds(row)}"
+        words = [f"{row['weakest']}: {number(row['effect'])}{ends}", bounds(row)]
+        yield "weakest contrast", ", ".join(filter(None, words))
         decided = (
             f"{row['decided_for']} of {row['contrasts']} are decided for the claim, {row['decided_against']} against"
         )
@@ -156,7 +161,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
     given = " True by construction, no finding." if row["by_construction"] else ""
     effect = printed = None
     if pd.notna(row["effect"]):
-        effect = Value(row["effect"], None, row["low"], row["high"], note=_bounds(row).lstrip(", "))
+        effect = Value(row["effect"], None, row["low"], row["high"], note=bounds(row))
     if pd.notna(row["published_effect"]):
         printed = Value(row["published_effect"], note=f"({row['published_weakest']})")
     return {
@@ -169,13 +174,13 @@ def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
     }
 
 
-def _bounds(row: Mapping[str, Any]) -> str:
-    """Say the bounds of the weakest contrast, unless it is above 0."""
+def bounds(row: Mapping[str, Any]) -> str:
+    """Return the bounds of the weakest contrast in words; none if it should be above 0."""
     if row["above"] == row["below"]:
-        return ", equal to 0"
+        return "equal to 0"
     if math.isfinite(row["below"]):
-        return f", between {number(row['above'])} and {number(row['below'])}"
-    return f", above {number(row['above'])}" if row["above"] else ""
+        return f"between {number(row['above'])} and {number(row['below'])}"
+    return f"above {number(row['above'])}" if row["above"] else ""
 
 
 def _counts(table: pd.DataFrame) -> str:

@@ -1,17 +1,18 @@
 """Claims about expressivity and optimisation (Godey and Artzi 2026; Murugan 2026), and our own.
 
-All comparisons are over seeds: of each model with the full head of its seed, with Student's interval.
+All contrasts are over seeds: of each model with the full head of its seed.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from oversmoothing.claims.comparison import Chance, Comparison, Missing, correlate
 
 from oversmoothing.claims.claim import Claim
+from oversmoothing.claims.contrast import Contrast, Missing
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.tables.kinds import TITLES
 from studies.paired_ranks.gradient import mean_shares
@@ -54,7 +55,7 @@ class Arms:
         return [(rank, *a[rank].align(b[rank], join="inner")) for rank in sorted(set(a) & set(b))]
 
 
-def gradient_is_compressed(arms: Arms) -> list[Comparison]:
+def gradient_is_compressed(arms: Arms) -> list[Contrast]:
     """Test the share of the gradient's squared norm that a trained full head does not pass."""
     ends = arms.gradient[arms.gradient.step == arms.gradient.groupby("model").step.transform("max")]
     shares = ends[(ends.kind == "family") & (ends.measure == "gradient_share")]
@@ -65,55 +66,56 @@ def gradient_is_compressed(arms: Arms) -> list[Comparison]:
     if v and d > FAR_BELOW * v:
         chance = f"{max(0, 1 - d / v):.0%} whatever it has learned" if d < v else "nothing"
         raise Missing(f"said of heads with d far below v; with d = {d} and v = {v} a head suppresses {chance}")
-    return [_over_seeds("share of the gradient that the full head suppresses", 1 - full.value, SUPPRESSED)]
+    return [_contrast("share of the gradient that the full head suppresses", 1 - full.value, SUPPRESSED)]
 
 
-def rank_slows(arms: Arms) -> list[Comparison]:
+def rank_slows(arms: Arms) -> list[Contrast]:
     """Test whether a plain head of each rank takes more steps than the full head to the lowest loss of both."""
     slower = []
     for _, rank, rows in arms.cells(SLOWDOWN, "plain"):
         ratios = rows.difference.to_numpy()
         if not ((ratios > 0) & np.isfinite(ratios)).all():
             raise Missing(f"a model of rank {rank} has its lowest loss at the start")
-        slower.append(_over_seeds(f"octaves of steps to equal loss, plain head of rank {rank}", np.log2(ratios)))
+        slower.append(_contrast(f"octaves of steps to equal loss, plain head of rank {rank}", np.log2(ratios)))
     return slower
 
 
-def backward_rank_costs(arms: Arms) -> list[Comparison]:
+def backward_rank_costs(arms: Arms) -> list[Contrast]:
     """Compare the loss of each backward rank with that of the full head."""
     return [
-        _over_seeds(f"loss (nats per byte), backward rank {rank} against full", rows.difference)
+        _contrast(f"loss (nats per byte), backward rank {rank} against full", rows.difference)
         for _, rank, rows in arms.cells("loss", "backward")
     ]
 
 
-def less(one: str, other: str, name: str, arms: Arms) -> list[Comparison]:
+def less(one: str, other: str, name: str, arms: Arms) -> list[Contrast]:
     """Compare the loss of one way with that of another at each rank that both have."""
     return [
-        _over_seeds(f"loss (nats per byte), {name}, rank {rank}", a - b) for rank, a, b in arms.both("loss", one, other)
+        _contrast(f"loss (nats per byte), {name}, rank {rank}", a - b) for rank, a, b in arms.both("loss", one, other)
     ]
 
 
-def share_does_not_predict(arms: Arms) -> list[Comparison]:
-    """Correlate the share of the gradient that passes with the final loss, over arms and ranks, seeds averaged."""
-    models = mean_shares(arms.gradient).groupby(["kind", "rank"])[["share", "loss"]].mean()
-    if len(models) < 4:
+def share_does_not_predict(arms: Arms) -> list[Contrast]:
+    """Correlate the share of the gradient that passes with the final loss, over arms and ranks of each seed."""
+    models = mean_shares(arms.gradient)
+    if models.groupby(["kind", "rank"]).ngroups < 4:
         raise Missing("it takes four arms or ranks with snapshots (`training.snapshots`)")
     name = "Pearson's r of the share of the gradient that passes and the final loss, over arms"
-    return [correlate(models["share"], models.loss, name, Chance(0, 0, {}), PREDICTS)]
+    by_seed = [float(part.share.corr(part.loss)) for _, part in models.groupby("seed")]
+    return [_contrast(name, by_seed, PREDICTS)]
 
 
-def wide_retrained_heads_cost_nothing(arms: Arms) -> list[Comparison]:
+def wide_retrained_heads_cost_nothing(arms: Arms) -> list[Contrast]:
     """Test whether the retrained head of the highest rank loses at most slightly more than the full head."""
     _, rank, rows = arms.cells("loss", "retrained")[-1]
     name = f"loss (nats per byte), full head against a retrained one of rank {rank}"
-    return [_over_seeds(name, -rows.difference, -SLIGHT * rows.base.mean())]
+    return [_contrast(name, -rows.difference, -SLIGHT * rows.base.mean())]
 
 
-def most_is_learning(arms: Arms) -> list[Comparison]:
+def most_is_learning(arms: Arms) -> list[Contrast]:
     """Test whether a head retrained on a full trunk costs less than half of what a plain head from scratch costs."""
     return [
-        _over_seeds(
+        _contrast(
             f"half of a plain head's cost less that of the retrained head (nats per byte), rank {rank}",
             plain / 2 - retrained,
         )
@@ -121,14 +123,14 @@ def most_is_learning(arms: Arms) -> list[Comparison]:
     ]
 
 
-def most_sits_in_the_trunk(arms: Arms) -> list[Comparison]:
+def most_sits_in_the_trunk(arms: Arms) -> list[Contrast]:
     """Test whether a full head on a plain head's trunk keeps more than half of what both cost, where they cost."""
     every = costs(arms.differences, "loss")
     closed = [(rank, cells) for rank, cells in every if student_interval(cells.own_trunk.tolist())[1] > 0]
     if not closed:
         raise Missing("at no rank is the square closed (`retrained.square`) and its cost distinguishable from 0")
     return [
-        _over_seeds(
+        _contrast(
             f"what a full head loses on the trunk, less half of what both cost (nats per byte), rank {rank}",
             cells.full_head - cells.own_trunk / 2,
         )
@@ -136,34 +138,25 @@ def most_sits_in_the_trunk(arms: Arms) -> list[Comparison]:
     ]
 
 
-def leaks_alike(arms: Arms) -> list[Comparison]:
+def leaks_alike(arms: Arms) -> list[Contrast]:
     """Test whether TTO at equal loss is within a tenth of the full head's, for all models trained from the start.
 
-    An arm of which a seed ends below all that its full model reaches has no equal loss, and no comparison.
+    An arm of which a seed ends below all that its full model reaches has no equal loss, and no contrast.
     """
     alike = []
     for kind, rank, rows in arms.cells("tto_at_loss", *LEARNED):
-        if rows.difference.isna().any():
-            continue
-        bound = ALIKE * rows.base.mean()
-        name = f"TTO at equal loss, {TITLES[kind]}, rank {rank}"
-        alike.append(_over_seeds(f"{name}: within a tenth from above", -rows.difference, -bound))
-        alike.append(_over_seeds(f"{name}: within a tenth from below", rows.difference, -bound))
+        if not rows.difference.isna().any():
+            bound = ALIKE * rows.base.mean()
+            alike.append(_contrast(f"TTO at equal loss, {TITLES[kind]}, rank {rank}", rows.difference, -bound, bound))
     if not alike:
         raise Missing("every arm has a seed that ends below all that its full model reaches")
     return alike
 
 
-def _over_seeds(name: str, values: Iterable[float], bound: float = 0.0) -> Comparison:
-    """Return the mean over seeds as a comparison with Student's margin; `Missing` for fewer than two seeds."""
-    by_seed = [float(value) for value in values]
-    if len(by_seed) < 2:
-        raise Missing("it takes two seeds")
-    mean, _, high = student_interval(by_seed)
-    scale = max(abs(mean), abs(bound), 1e-12)
-    return Comparison(
-        name, mean, mean, mean, bound, high - mean, scale, len(by_seed), interval="seeds", freedom=len(by_seed) - 1
-    )
+def _contrast(name: str, values: Iterable[float], above: float = 0.0, below: float = math.inf) -> Contrast:
+    by_seed = tuple(map(float, values))
+    scale = max(abs(sum(by_seed) / len(by_seed)), abs(above), 1e-12)
+    return Contrast(name, by_seed, above, below, scale=scale)
 
 
 DISPUTE = [
@@ -219,7 +212,8 @@ DISPUTE = [
         "share-does-not-predict",
         "Murugan 2026",
         "How much of the gradient a head lets through does not predict how far the model gets.",
-        "Pearson's r of that share, its mean along training, and the final loss, over arms and ranks, above -0.7.",
+        "Pearson's r of that share, its mean along training, and the final loss, over these arms and ranks, within "
+        "each seed; above -0.7.",
         share_does_not_predict,
         published="in words",
     ),
