@@ -44,7 +44,6 @@ SLOW = {
     "sampling_speed": ((*NET, "--texts", "2", "--bytes", "4"), r"no cache +[\d,]+ "),
     "scoring_large": (("--windows", "1", "--vocabulary", "2500"), r"largest difference of a value: .*: the same"),
 }
-ELSEWHERE = {"run_to_run"}  # tests/claims/test_run_to_run.py
 
 
 def start(name, *arguments):
@@ -64,7 +63,7 @@ def test_runs_at_its_smallest_size(name):
 
 
 def test_no_benchmark_is_forgotten():
-    assert {path.stem for path in BENCHMARKS.glob("*.py")} == {*QUICK, *SLOW, *ELSEWHERE, "keep_study"}
+    assert {path.stem for path in BENCHMARKS.glob("*.py")} == {*QUICK, *SLOW, "keep_study"}
 
 
 def test_a_study_is_kept_with_what_made_it(tmp_path):
@@ -103,7 +102,7 @@ def commands():
 
 
 def test_the_documentation_runs_benchmarks_with_options_that_they_have():
-    assert {name for name, *_ in commands()} >= {"bat_speed", "bat_large_speed", "run_to_run", "training_speed"}
+    assert {name for name, *_ in commands()} >= {"bat_speed", "bat_large_speed", "training_speed"}
     for name, *options in commands():
         declared = set(re.findall(r'add_argument\(\s*"(--[\w-]+)"', (BENCHMARKS / f"{name}.py").read_text()))
         assert set(options) <= declared, name

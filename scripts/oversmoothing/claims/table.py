@@ -92,7 +92,7 @@ def claims_table(claims: Sequence[Claim], run: Any, thesis: Measured | None) -> 
 
 def claims_page(table: pd.DataFrame, title: str, headings: Mapping[str, str], family: Sequence[Rank]) -> Page:
     """Return a page with a section per chapter and a row per claim; except in LaTeX, the tests follow in words."""
-    headings = CHAPTERS | headings
+    headings = {**CHAPTERS, **headings}
     if unknown := set(table.chapter) - set(headings):
         raise ValueError(
             f"no heading for claims of {sorted(unknown)}: a place is a section of the thesis, or the document that "

@@ -49,7 +49,7 @@ def test_its_tables_follow_from_its_differences(dispute):
 
 
 def test_its_verdicts_are_those_that_were_kept(dispute):
-    """Kept by other rules, with one comparison in place of two for what is alike: what held holds, what did not fails."""
+    """Kept by other rules, with two comparisons for what is alike: what held holds, what did not is contradicted."""
     kept = tables(dispute)
     arms = Arms(from_record(kept["paired_ranks_by_seed"]), kept["gradient"])
     now = claims_table(DISPUTE, arms, None).set_index("id").verdict
