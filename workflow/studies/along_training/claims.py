@@ -45,16 +45,16 @@ def layers_are_anisotropic(m: Measured) -> list[Contrast]:
     rises: dict[int, list[bool]] = {}
     for of_rank in by_step(m).values():
         for seed, along in of_rank.items():
-            layers = range(1, last_layer(m.table("along_training")) + 1)
-            rises.setdefault(seed, []).extend(gained(along, f"anisotropy {layer}") > 0 for layer in layers)
+            layers = [name for name in along if name.startswith("anisotropy ")]
+            rises.setdefault(seed, []).extend(gained(along, layer) > 0 for layer in layers)
     shares = tuple(sum(rise) / len(rise) for rise in rises.values())
     return [Contrast("share of blocks that end more anisotropic than untrained", shares, ALMOST_ALL)]
 
 
 def few_dimensions_end_anisotropic(m: Measured) -> list[Contrast]:
     """Contrast the anisotropy of the head's input gained in training at the lowest rank with that at the highest."""
-    ranks = by_step(m)
-    (lowest, low), *_, (highest, high) = ranks.items() if len(ranks) > 1 else below_the_highest(m)
+    below_the_highest(m)  # which raises `Missing` of a single rank
+    (lowest, low), *_, (highest, high) = by_step(m).items()
     values = tuple(gained(low[seed], INPUT) - gained(high[seed], INPUT) for seed in low if seed in high)
     return [Contrast(f"anisotropy of what enters the head, gained by rank {lowest} less by {highest}", values)]
 
