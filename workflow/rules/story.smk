@@ -17,7 +17,7 @@ rule story:
         f"{RESULTS}/logs/story.log",
     localrule: True
     params:
-        settings=settings(studies=plan.studies.with_part(config, "chapter.py")),
-        by_name=fingerprints(*plan.studies.code(config, "chapter.py")),
+        settings=settings(studies=plan.studies.with_part(config, "story.md")),
+        by_name=fingerprints(*plan.studies.code(config, "story.md"), *plan.studies.code(config, "finding.py")),
     script:
         step("story.py")

@@ -11,17 +11,7 @@ from oversmoothing.store.layout import number
 from oversmoothing.tables.page import Cell, Page, Section
 from oversmoothing.tables.page import Value as Number
 from oversmoothing.tables.published import listed
-
-LEGEND = [
-    "TTO under pure sampling, over all truths. Difference: at the lower rank less at the higher one, with its 95 % "
-    "interval from a bootstrap over whole windows, the same draws on both sides",
-    "Between trainings: the interval widens by this much on both sides, because two trainings differ by chance even at "
-    "one rank; with one seed by a share of the larger value (`claims.run_to_run.tto`), with several by the t interval "
-    "of their mean difference",
-    "The headline states an order of two groups of neighbouring ranks only if each rank of the lower group leaks more "
-    "than each of the higher one. So where all ranks leak alike it states one in about one run in twenty at most, and "
-    "in fewer if there are more ranks",
-]
+from oversmoothing.tables.story import legend
 
 
 def rank_order(values: Mapping[int, Value], chance: Chance) -> pd.DataFrame:
@@ -54,7 +44,7 @@ def rank_order_page(table: pd.DataFrame, title: str) -> Page:
         }
         for pair in table.to_dict("records")
     ]
-    return Page(f"{title} {order_of_ranks(table)}.", [Section("", pairs)], LEGEND)
+    return Page(f"{title} {order_of_ranks(table)}.", [Section("", pairs)], legend(__file__, "rank_order"))
 
 
 def finding(table: pd.DataFrame, order: pd.DataFrame | None) -> str:

@@ -8,9 +8,9 @@ import pytest
 
 from oversmoothing.bat.basis import prepare
 from oversmoothing.tables.formats import markdown
-from studies.known_law.chapter import hidden, on_trial, with_more_text
 from studies.known_law.correlations import correlations
 from studies.known_law.figure import draw
+from studies.known_law.finding import hidden, on_trial, with_more_text
 from studies.known_law.page import known_law_page
 from studies.known_law.table import MEASURES, at_harm, known_law_table, limit, paired
 from studies.known_law.trial import rejections, sums

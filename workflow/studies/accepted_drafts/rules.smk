@@ -26,7 +26,7 @@ if KNOWN_INSIDE:
         input:
             scores=scores(["acceptance"], KNOWN_INSIDE),
         output:
-            **table("acceptance", "6 Decoding", "Beyond the thesis: drafts that the truth accepts", caption="table.rst"),
+            **table("acceptance", "6 Decoding", "Beyond the thesis: drafts that the truth accepts"),
         params:
             settings=settings(**config["statistics"], decodings=DECODED, models=compared_inside("family")),
         script:

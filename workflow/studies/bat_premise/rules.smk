@@ -34,7 +34,7 @@ if TBAT["premise_per_window"] and LINEAR:
         input:
             scores=scores(["bat_premise"], LINEAR),
         output:
-            **table("bat_premise", "4 Oversmoothing", "Beyond the thesis: is BAT's premise true?", caption="table.rst"),
+            **table("bat_premise", "4 Oversmoothing", "Beyond the thesis: is BAT's premise true?"),
         params:
             settings=settings(
                 **config["statistics"],

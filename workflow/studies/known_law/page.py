@@ -7,6 +7,7 @@ import pandas as pd
 
 from oversmoothing.scores.decoding import decoding_name
 from oversmoothing.tables.page import Cell, Page, Section, valued
+from oversmoothing.tables.story import legend
 from studies.known_law.correlations import IMPOSSIBLE
 from studies.known_law.table import BIAS, CAUGHT, ENDINGS, EXCESS, HARM, LAW, LIMIT, SEEING, SEES, STAND_INS
 
@@ -30,20 +31,7 @@ def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Pa
     for (law, sequences), part in table[table.measure.str.endswith(SEES)].groupby(["law", "sequences"]):
         heading = f"Which metrics see the mass on impossible bytes: {law}, {sequences:,} sequences"
         sections.append(Section(heading, list(_seeing_rows(part))))
-    legend = [
-        "Against the law: its own distribution at each position, which is known exactly. Mean over seeds [95 % "
-        "interval by Student's t]",
-        "A stand-in: a model that learned the law's text, as truths learn real text. Hidden by it: what shows against "
-        "stand-ins less what shows against the law, paired by seed; below 0 they hide some. Excess over the highest "
-        "rank: what a model shows less what the one of that rank shows with the same seed",
-        "KL is the sum of forced and rest; forced is what the head forces whatever enters it",
-        "Left with ever more text: if a measure is c + b / sqrt(sequences), c, from two lengths, paired by seed",
-        "Caught: of the model's mass on bytes that the law gives nothing, the share that is rejected; of a rival where "
-        "it takes as much of the law's own mass as BAT does (harm)",
-        "Seen: Spearman's rank correlation of a metric with that mass over positions; - where a metric is the same "
-        "at all of them, as TBAT is 0 with a head of full rank",
-    ]
-    return Page(TITLE, sections, legend)
+    return Page(TITLE, sections, legend(__file__, "known_law"))
 
 
 def described(law: Mapping[str, Any]) -> str:

@@ -28,8 +28,8 @@ if config["repeated_symbols"]["vocabularies"]:
         input:
             expand(f"{RESULTS}/repeated_symbols/{{arm}}.parquet", arm=REPEATING),
         output:
-            **table("repeated_symbols", "9 Gradient", "Repeated symbols: draws and steps needed", caption="table.rst"),
-            **figure("repeated_symbols", "9 Gradient", "Repeated symbols: losses by draws", caption="figure.rst"),
+            **table("repeated_symbols", "9 Gradient", "Repeated symbols: draws and steps needed"),
+            **figure("repeated_symbols", "9 Gradient", "Repeated symbols: losses by draws"),
         params:
             settings=repeated_symbols.training_settings(config),
         script:
