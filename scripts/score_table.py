@@ -27,9 +27,8 @@ def main(job: Job) -> None:
         ]
     published = read_published(job.input.published)
     table = score_table(pd.DataFrame(summaries), settings["models"], settings["truths"], published)
-    write_record(
-        job.output, table, score_page(table, settings["title"], settings["across"], settings.get("byte_views", ()))
-    )
+    of_table = (settings["title"], settings["across"], settings.get("byte_views", ()))
+    write_record(job.output, table, score_page(table, Path(job.output.csv).stem, *of_table))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """The story page: question, answer, verdicts, and chapters of charts, tables and figures."""
 
+from oversmoothing.claims.story.chapters import of_studies
 from oversmoothing.claims.story.page import write_story
-from oversmoothing.jobs import Job, import_by_name, run
+from oversmoothing.jobs import Job, run
 
 
 def main(job: Job) -> None:
     """Read the tables and figures; write the page."""
-    names = job.params.settings["studies"]
-    write_story(job.input, job.output[0], [import_by_name(f"studies.{name}.chapter").CHAPTER for name in names])
+    write_story(job.input, job.output[0], of_studies(job.params.settings["studies"]))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,6 @@
-"""What a chapter opens with, from a small record made by hand."""
+"""Rows of small records made by hand."""
 
 import math
-
-from oversmoothing.tables.record import record
-
-
-def opening(chapter, table, *rows):
-    """Return the sentences that a chapter makes of a table, as one text."""
-    return " ".join(chapter.answers[table](record(rows)))
 
 
 def row(measure, value, low=math.nan, high=math.nan, rank=4, seed=1, **facts):

@@ -2,14 +2,16 @@
 
 Snakemake tracks a script's modification time, but not the modules it imports. The digest is taken over the syntax trees
 without comments, docstrings and user messages, so that it changes only when a result may have changed, and over the
-templates of web pages, which lie beside the modules that fill them and have their names. Of the packages
-that this code imports, those in `COUNTED` are included, each with the first two parts of its locked version: another
-version may compute other numbers. Packages that only lay out tables or files are not included.
+templates of web pages, which lie beside the modules that fill them and have their names, and over the stories of
+modules that read them (see `stories_of`). Of the packages that this code imports, those in `COUNTED` are included, each
+with the first two parts of its locked version: another version may compute other numbers. Packages that only lay out
+tables or files are not included.
 """
 
 import ast
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -20,6 +22,7 @@ SCRIPTS = Path(__file__).resolve().parent.parent
 WORKFLOW = SCRIPTS.parent / "workflow"  # with the folders of the studies
 ROOTS = (SCRIPTS, WORKFLOW)  # folders that code is imported from, in order
 BESIDE = (".html", ".css", ".js")  # of a module's own name: the template of a page that it writes
+READS_STORIES = re.compile(rb"^from oversmoothing\.tables\.story import", re.MULTILINE)
 LOCK = SCRIPTS.parent / "envs" / "lock.txt"
 # By the content of a file of code: the digest of its code and the names that it imports. A plan takes in what the one
 # before has read (see `tracking.planned`) and parses what is new alone; to parse all is a quarter of a plan's time.
@@ -73,6 +76,13 @@ def closure(script: str, *roots: Path) -> list[Path]:
     return sorted(found)
 
 
+def stories_of(module: Path) -> list[Path]:
+    """Return the stories that a module reads: ``story.md`` of its folder or else, in the library, those of `tables`."""
+    if (own := module.with_name("story.md")).is_file():
+        return [own]
+    return sorted(path for folder in module.parents for path in folder.glob("tables/*.story.md"))
+
+
 def versions(script: str, *roots: Path) -> dict[str, str]:
     """Return the versions, such as 2.13, of the packages in `COUNTED` imported by the script or its import closure."""
     imported = {name.partition(".")[0] for path in closure(script, *roots) for name in _read(path)[1]}
@@ -109,15 +119,18 @@ def _two_parts(number: str) -> str:
 
 @cache
 def _read(path: Path) -> tuple[str, list[str]]:
-    """Return the digest of a file's code, with the templates beside it, and the names that it imports."""
+    """Return the digest of a file's code, with templates and stories, and the names that it imports; or of a story."""
     source = path.read_bytes()
-    templates = [file.read_text(encoding="utf-8") for file in map(path.with_suffix, BESIDE) if file.is_file()]
+    beside = [*map(path.with_suffix, BESIDE), *(stories_of(path) if READS_STORIES.search(source) else [])]
+    templates = [file.read_text(encoding="utf-8") for file in beside if file.is_file()]
     content = _digest("\0".join([*templates, ""]).encode() + source)
     READ[content] = KNOWN.get(content) or _parse(path, source, templates)
     return READ[content]
 
 
 def _parse(path: Path, source: bytes, templates: list[str]) -> tuple[str, list[str]]:
+    if path.suffix == ".md":
+        return _digest(source), []
     tree = ast.parse(source, filename=str(path))
     parts: list[str] = []
     _walk(tree, parts.append)

@@ -1,11 +1,11 @@
 """The sentences that open a chapter: numbers, intervals, and what these do not distinguish."""
 
 import math
+from functools import partial
 
 import pytest
 
-from oversmoothing.claims.story.answers import SEVERAL, at_ends, at_lowest, said, together
-from oversmoothing.claims.story.chapters import CHAPTERS
+from oversmoothing.claims.story.answers import SEVERAL, at_each, at_ends, at_lowest, said
 from oversmoothing.tables.record import record
 
 NONE = (math.nan, math.nan)
@@ -22,7 +22,7 @@ def told(answer, *rows):
 
 
 LOW, MIDDLE, HIGH = row(4, 0.3, (0.2, 0.4)), row(8, 0.25, (0.1, 0.5)), row(288, 0.1, (0.05, 0.15))
-TTO = at_ends("TTO is {}.", measure="tto")
+TTO = partial(at_ends, sentence="TTO is {}.", measure="tto")
 
 
 def test_the_lowest_and_the_highest_rank_are_named_with_their_intervals():
@@ -62,11 +62,13 @@ def test_models_without_a_rank_go_by_their_names_and_one_rank_stands_alone():
 
 
 def test_without_values_nothing_is_said():
-    assert told(TTO) == told(TTO, row(4, math.nan)) == told(at_lowest("{at}: {}.", "decoding", measure="tv"), LOW) == ""
+    at_lowest_of = partial(at_lowest, sentence="{at}: {}.", by="decoding", measure="tv")
+    assert told(TTO) == told(TTO, row(4, math.nan)) == told(at_lowest_of, LOW) == ""
 
 
 def test_further_numbers_have_their_place():
-    answer = at_ends("It is {}.", also={"for the truth": {"kind": "truth"}}, measure="tto", kind="family")
+    also = {"for the truth": {"kind": "truth"}}
+    answer = partial(at_ends, sentence="It is {}.", also=also, measure="tto", kind="family")
     sentence = told(answer, LOW, row(None, 0.25, (0.1, 0.3), kind="truth", model="truth"), row(4, 9, kind="svd"))
     assert (
         "at rank 4 and 0.250 [0.100, 0.300] for the truth. By its interval alone the number for the truth" in sentence
@@ -75,19 +77,21 @@ def test_further_numbers_have_their_place():
 
 
 def test_counts_have_no_decimals():
-    assert told(at_ends("They are {}.", decimals=0, measure="tto"), row(4, 1200), row(8, 0)) == (
+    assert told(partial(at_ends, sentence="They are {}.", decimals=0, measure="tto"), row(4, 1200), row(8, 0)) == (
         "They are 1,200 at rank 4 and 0 at rank 8."
     )
 
 
 def test_at_the_lowest_rank_every_value_of_a_column_is_named():
     greedy, sharp = row(4, 0.1, (0.05, 0.15), decoding="greedy"), row(4, 0.25, (0.2, 0.3), decoding="top-p")
-    answer = at_lowest("{at} TTO is {}.", "decoding", measure="tto")
+    answer = partial(at_lowest, sentence="{at} TTO is {}.", by="decoding", measure="tto")
     assert told(answer, HIGH, LOW, greedy, sharp) == (
         "At rank 4 TTO is 0.300 [0.200, 0.400] under pure, 0.100 [0.050, 0.150] under greedy and 0.250 [0.200, 0.300] "
         "under top-p. By its interval alone the number under top-p cannot be distinguished from that under pure."
     )
-    chosen = at_lowest("{at} TTO is {}.", "decoding", {"greedy": "with one byte"}, measure="tto")
+    chosen = partial(
+        at_lowest, sentence="{at} TTO is {}.", by="decoding", names={"greedy": "with one byte"}, measure="tto"
+    )
     assert told(chosen, LOW, greedy) == "At rank 4 TTO is 0.100 [0.050, 0.150] with one byte."
 
 
@@ -100,22 +104,13 @@ def test_a_difference_is_compared_with_0(ends, open_):
     assert "from that" not in sentence
 
 
-def test_several_answers_follow_each_other():
-    assert told(together(TTO, TTO), LOW) == f"{told(TTO, LOW)} {told(TTO, LOW)}"
-
-
-def test_the_chapters_of_the_core_answer_from_their_tables():
-    truth = row(None, 0.6, (0.55, 0.65), measure="accuracy", kind="truth", decoding=None, truth=None, model="truth")
-    tables = {
-        "losses": [row(4, 0.4, measure="accuracy", decoding=None, truth=None), truth],
-        "oversmoothing": [LOW, row(4, 0.4, measure="tbat", truth=None)],
-        "decodings_pooled": [LOW, row(4, 0.5, measure="tv")],
-        "svd": [row(4, 0.3, kind="svd", model="svd4-s1")],
-    }
-    answers = {name: answer for chapter in CHAPTERS for name, answer in chapter.answers.items()}
-    said = {name: told(answers[name], *rows) for name, rows in tables.items()}
-    assert answers.keys() == said.keys()
-    assert "0.400 at rank 4 and 0.600 [0.550, 0.650] for the truth" in said["losses"]
-    assert "(TTO) is 0.300 [0.200, 0.400] at rank 4." in said["oversmoothing"]
-    assert "is, at rank 4, 0.300 [0.200, 0.400] under pure; pure changes nothing. Half" in said["decodings_pooled"]
-    assert "(TTO) is 0.300 at rank 4." in said["svd"]
+def test_every_rank_or_other_value_has_its_number():
+    assert told(partial(at_each, sentence="Steps are {}.", measure="tto"), LOW, MIDDLE) == (
+        "Steps are 0.300 [0.200, 0.400] at rank 4 and 0.250 [0.100, 0.500] at rank 8. By its interval alone the number "
+        "at rank 8 cannot be distinguished from that at rank 4."
+    )
+    assert (
+        told(partial(at_each, sentence="It is {}.", by="truth", measure="tto"), LOW)
+        == "It is 0.300 [0.200, 0.400] (truth)."
+    )
+    assert told(partial(at_each, sentence="It is {}.", measure="tto")) == ""

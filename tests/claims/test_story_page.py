@@ -222,9 +222,12 @@ def test_pages_use_no_colour_that_is_not_declared():
 ANSWERED = Chapter(
     "Asked?",
     ("This is how.",),
-    answers={"mine": lambda table: iter([f"It is {table.truth[0]}.", "Limits are told."]), "missing": iter},
+    "{{ mine | it }}\n\n{{ missing | it }}",
+    {"it": lambda table: iter([f"It is {table.truth[0]}.", "Limits are told."])},
+    captions={"mine": "The `TTO` of each."},
     picture="mine",
-    tables=("mine",),
+    tables=("mine", "missing"),
+    figures=("mine",),
     after="Oversmoothing",
 )
 
@@ -234,7 +237,14 @@ def test_an_answer_comes_first_and_its_picture_before_the_words(results, tmp_pat
     text = story(tmp_path, [*results, tmp_path / "figures/mine.png"], ANSWERED)
     chapter = text[text.index("<h2>Asked?") :].partition("</section>")[0]
     answer = "<p class=answer>It is truth.</p>", "<p>Limits are told.</p>"
-    assert in_sequence(chapter, *answer, "<figure class='paper'>", "This is how.", "About mine.")
+    assert in_sequence(
+        chapter,
+        *answer,
+        "<figure class='paper'>",
+        "<p>The <code>TTO</code> of each.</p>",
+        "This is how.",
+        "About mine.",
+    )
     assert text.count("data:image/svg+xml") == 2
     tags = Tags()
     tags.feed(text)

@@ -239,6 +239,26 @@ def test_the_template_beside_a_module_counts(tmp_path):
     assert before != changed == fresh("a.py", tmp_path)
 
 
+def test_the_story_of_a_study_counts_where_it_is_read(tmp_path):
+    for name, code in {"table": "from oversmoothing.tables.story import legend\n", "measure": "x = 1\n"}.items():
+        (tmp_path / f"{name}.py").write_text(code)
+    (tmp_path / "story.md").write_text("# Why?\n")
+    before = {name: fresh(f"{name}.py", tmp_path) for name in ("table", "measure")}
+    told = fresh("story.md", tmp_path)
+    (tmp_path / "story.md").write_text("# How?\n")
+    assert fresh("table.py", tmp_path) != before["table"]
+    assert fresh("measure.py", tmp_path) == before["measure"]
+    assert fresh("story.md", tmp_path) != told
+
+
+def test_a_story_of_the_library_is_read_by_tables_alone(scripts):
+    before = {script.name: fresh(script.name, scripts) for script in scripts.glob("*.py")}
+    edit(scripts / "oversmoothing/tables/models.story.md", "Learning rates tried", "Learning rates that were tried")
+    changed = {script for script in before if fresh(script, scripts) != before[script]}
+    assert {"losses_table.py", "learning_rates_table.py"} < changed
+    assert all(name.endswith(("_table.py", "_figure.py")) for name in changed - {"story.py"})
+
+
 def test_code_may_lie_in_several_folders(tmp_path):
     """As that of a study, beside the library that it imports."""
     library, workflow = tmp_path / "library", tmp_path / "workflow"

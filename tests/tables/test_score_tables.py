@@ -61,7 +61,7 @@ def test_rows_stand_in_the_configs_order_with_the_thesis_beside_them(table):
 
 
 def test_markdown_says_which_way_is_better_and_marks_the_best(table):
-    page = score_page(table, "Title.")
+    page = score_page(table, "oversmoothing", "Title.")
     text = markdown(page)
     assert "TTO ↓" in text
     assert "**1.000** ± 0.500 [0.900, 1.100] | 0.386 ± 0.273" in text
@@ -88,7 +88,7 @@ def test_with_decodings_across_each_metric_has_a_row():
         "mean": 0.25,
         "sd": np.nan,
     }
-    page = score_page(tabulated(summaries, published=pd.DataFrame([published])), "Title.", "decoding")
+    page = score_page(tabulated(summaries, published=pd.DataFrame([published])), "oversmoothing", "Title.", "decoding")
     text = markdown(page)
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
     assert cells[0] == ["rank", "metric", "pure", "published pure", "greedy", "published greedy"]
@@ -104,19 +104,19 @@ def test_a_metric_at_fewer_positions_and_within_a_bracket_says_so():
         [scored("m", "tto", 0.5, n=3200), scored("m", "tbat", 0.5, truth=None, n=100, bracket=0.0049)]
     )
     models = [{"model": "m", "rank": 4, "seed": 1, "published_as": None, "differs": []}]
-    wide = markdown(score_page(tabulated(summaries, models), "Title."))
+    wide = markdown(score_page(tabulated(summaries, models), "oversmoothing", "Title."))
     assert (
         "3,200 positions; TBAT over 100; TBAT is the middle of a proved bracket, on average up to 0.0049 wide" in wide
     )
     narrow = tabulated(summaries.assign(bracket=1e-9), models)
     assert narrow.bracket.isna().all()
-    assert "proved bracket" not in markdown(score_page(narrow, "Title."))
+    assert "proved bracket" not in markdown(score_page(narrow, "oversmoothing", "Title."))
 
 
 def test_a_checkpoint_of_the_users_own_goes_by_its_name():
     mine = {"model": "my_model", "rank": None, "seed": None, "published_as": "4", "differs": ["data", "scale"]}
     models = [*MODELS, {**model(4, "4", ["data"]), "model": "bn4-s2", "seed": 2}, mine]
-    page = score_page(tabulated([scored(m["model"], "tto", 0.1) for m in models], models), "Title.")
+    page = score_page(tabulated([scored(m["model"], "tto", 0.1) for m in models], models), "oversmoothing", "Title.")
     line = next(line for line in markdown(page).splitlines() if "my_model" in line)
     assert [cell.strip() for cell in line.split("|")][1:3] == ["my_model", "-"]
     assert "None" not in markdown(page)
@@ -124,7 +124,7 @@ def test_a_checkpoint_of_the_users_own_goes_by_its_name():
 
 
 def test_latex_is_balanced_and_escaped(table):
-    text = latex(score_page(table, "Title."))
+    text = latex(score_page(table, "oversmoothing", "Title."))
     for name in ("table", "tabular"):
         assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 1
     assert text.count("{") == text.count("}")

@@ -58,18 +58,14 @@ def follow(folder, built):
     (method,) = blocks("A decoding method")
     add("A decoding method", "scripts/oversmoothing/scores/decodings/top_a.py", method)
 
-    (rule,) = blocks("A table")
+    rule, words = blocks("A table")
     add("A table", "workflow/rules/tables.smk", f"\n\n{rule}")
-    caption = (
-        "**Greedy decoding.** How much each rank leaks under it, against the truth that is decoded in the same way.\n"
-    )
-    add("A table", "workflow/report/tables/greedy.rst", caption)
+    add("A table", "scripts/oversmoothing/tables/decoding.story.md", words)
 
-    script, rule = blocks("A figure")
+    script, rule, words = blocks("A figure")
     add("A figure", "scripts/tto_figure.py", script)
     add("A figure", "workflow/rules/tables.smk", f"\n\n{rule}")
-    caption = "**TTO by rank.** A line for each truth: how much of the model's mass lies outside the truth's nucleus.\n"
-    add("A figure", "workflow/report/figures/tto.rst", caption)
+    add("A figure", "scripts/oversmoothing/tables/oversmoothing.story.md", words)
 
     module, opener = blocks("A corpus")
     function, listed = opener.split("SOURCES:")
@@ -97,16 +93,12 @@ def follow(folder, built):
     objectives.write_text(with_objective(objectives.read_text(), function, entry))
     contributor.places["An objective"] = 1
 
-    rules, step = blocks("A study")
+    rules, step, story = blocks("A study")
     place = "workflow/studies/worst"
     (folder / place).mkdir()
     add("A study", f"{place}/rules.smk", rules)
     add("A study", f"{place}/show.py", step)
-    caption = (
-        "**The largest TTO.** How much of its probability each model of the family puts outside the truth's nucleus at "
-        "the position where that is most.\n"
-    )
-    add("A study", f"{place}/table.rst", caption)
+    add("A study", f"{place}/story.md", story)
     add("A study", "config/config.yaml", "  - worst\n", before="checkpoints:")
 
     (folder / PLACES).write_text(json.dumps(contributor.places))

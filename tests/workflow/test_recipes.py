@@ -149,7 +149,9 @@ def test_a_study_has_its_table_in_the_report_and_on_the_page(everything):
     for row in worst.itertuples():
         assert row.value == pytest.approx(pd.read_parquet(scores / f"{row.model}.parquet").value.max(), abs=1e-5)
     assert "results/tables/worst.html" in (everything.folder / "report.html").read_text()
-    assert "The largest TTO of each model." in (everything.folder / "results/index.html").read_text()
+    index = (everything.folder / "results/index.html").read_text()
+    assert "The largest TTO of each model." in index
+    assert "The largest TTO is 0." in index
 
 
 def test_a_claim_has_a_verdict_here_and_on_the_published_tables(everything):

@@ -85,7 +85,7 @@ def without(name, tmp_path_factory):
 
 def test_no_other_file_mentions_it(name, without):
     files = [path for part in ("scripts", "workflow", "tests") for path in without.folder.glob(f"{part}/**/*")]
-    text = {path: path.read_text() for path in files if path.suffix[1:] in CODE}
+    text = {path: path.read_text() for path in files if path.suffix[1:] in CODE or path.name == "story.md"}
     assert len(text) > 400
     mentioned = re.compile(rf"{name}(?![a-z])")  # a plural is another word
     assert [str(path) for path in text if mentioned.search(text[path].lower())] == []

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from oversmoothing.fingerprint import stories_of
+from oversmoothing.tables import story
 from plan.arms import ARMS, Arm
 
 if TYPE_CHECKING:
@@ -56,6 +58,11 @@ def with_part(config: Config, file: str) -> list[str]:
 def code(config: Config, file: str) -> list[str]:
     """Paths of the files of this name of the studies of a config, as `tracking.planned.fingerprints` takes them."""
     return [f"studies/{name}/{file}" for name in with_part(config, file)]
+
+
+def stories(config: Config) -> list[Path]:
+    """Return the stories of the library and of the studies of a config (see `oversmoothing.tables.story`)."""
+    return [*stories_of(Path(story.__file__)), *(FOLDER / name / "story.md" for name in with_part(config, "story.md"))]
 
 
 def sections(file: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from checks.versions import other_versions
 from oversmoothing.scores.catalogue.decoders import files
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
 from oversmoothing.scores.decoding import links, decoding_name
+from oversmoothing.tables import story
 from plan import settings
 from plan.arms import KINDS_OF_FAMILY
 from plan.models import model_rows, names
@@ -57,7 +58,7 @@ MANIFEST = f"{RESULTS}/corpus/manifest.json"
 TEXT = plan.corpus.user_files(config)
 OVER_BYTES = plan.tokens.over_bytes(config)
 UNIT = plan.tokens.unit(config)
-config["unit"] = UNIT  # for the captions of the report, which see the config and no more
+config["unit"] = UNIT  # for the front page of the report, which sees the config and no more
 TOKENS = plan.tokens.files(config, RESULTS)
 VOCABULARY = TOKENS["vocabulary"]
 READ = plan.tokens.read_by_models(config, RESULTS)  # splits, as models read them
@@ -107,6 +108,7 @@ ALWAYS = []  # made unless `wanted` names what is
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
 # Rules whose checkpoints are deleted once Snakemake has recorded their outputs.
 WITH_CHECKPOINTS = ["train_trial", "train", "train_truth"]
+STORIES = [*map(story.read_story, plan.studies.stories(config))]  # of the library and of the studies
 # Models of studies whose distributions others may measure, beside those of the family: ``folder`` of their results,
 # ``facts``, files of ``logits`` and ``weights``, and files of the logits of ``truths``, by name.
 DISTRIBUTIONS = []
@@ -166,24 +168,30 @@ def published(*tables):
     return [f"{PUBLISHED}/table_{table}.csv" for table in tables if OVER_BYTES]
 
 
-def table(name, category, label, latex=True, caption=None):
-    """Outputs of a table's rule; the caption is report/tables/NAME.rst, or for a study a file in its folder."""
+def caption(kind, name):
+    """File of the caption of a table or figure in the report, written anew if its story tells something else."""
+    path = Path(f".snakemake/captions/{kind}_{name}.rst").resolve()
+    if workflow.is_main_process:
+        text = story.caption(kind, name, STORIES, unit=UNIT)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def table(name, category, label, latex=True):
+    """Outputs of a table's rule, and its caption in the report."""
     path = f"{RESULTS}/tables/{name}"
     TABLES_AND_FIGURES.append(f"{path}.csv")
-    caption = caption or f"../report/tables/{name}.rst"
-    shown = report(f"{path}.html", caption=caption, category=category, labels={"result": label})
+    shown = report(f"{path}.html", caption=caption("Table", name), category=category, labels={"result": label})
     return {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": shown} | ({"latex": f"{path}.tex"} if latex else {})
 
 
-def figure(name, category, label, caption=None, **wildcards):
-    """Outputs of a figure's rule; the caption is report/figures/NAME.rst, with NAME up to its first wildcard.
-
-    For a study it is a file in its folder.
-    """
+def figure(name, category, label):
+    """Outputs of a figure's rule, and its caption in the report."""
     path = f"{RESULTS}/figures/{name}"
-    TABLES_AND_FIGURES.extend(expand(f"{path}.png", **wildcards))
-    caption = caption or f"../report/figures/{name.partition('_{')[0]}.rst"
-    shown = report(f"{path}.svg", caption=caption, category=category, labels={"result": label})
+    TABLES_AND_FIGURES.append(f"{path}.png")
+    shown = report(f"{path}.svg", caption=caption("Figure", name), category=category, labels={"result": label})
     return {"png": f"{path}.png", "pdf": f"{path}.pdf", "svg": shown}
 
 
@@ -216,14 +224,12 @@ def beside_thesis(title, metrics, across="metric", kind="family", **more):
     )
 
 
-def figures_of(prompts, name, category, label, caption):
+def figures_of(prompts, name, category, label):
     """Outputs of a rule that draws a figure of each prompt, the formats of one after those of the other."""
     return [
         path
         for prompt in prompts
-        for path in figure(
-            f"{name}_{prompt}", category, f"{label}: the {UNIT} after the prompt {prompt}", caption
-        ).values()
+        for path in figure(f"{name}_{prompt}", category, f"{label}: the {UNIT} after the prompt {prompt}").values()
     ]
 
 

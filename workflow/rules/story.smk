@@ -17,7 +17,9 @@ rule story:
         f"{RESULTS}/logs/story.log",
     localrule: True
     params:
-        settings=settings(studies=plan.studies.with_part(config, "chapter.py")),
-        by_name=fingerprints(*plan.studies.code(config, "chapter.py")),
+        settings=settings(studies=plan.studies.with_part(config, "story.md")),
+        by_name=fingerprints(
+            *(file for part in ("story.md", "finding.py", "claims.py") for file in plan.studies.code(config, part))
+        ),
     script:
         step("story.py")

@@ -23,6 +23,7 @@ from oversmoothing.claims.contrast import Outcome
 from oversmoothing.claims.measured import Measured, Rank
 from oversmoothing.store.layout import number
 from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.story import legend
 
 CHAPTERS = {
     "3": "Chapter 3: the models",
@@ -54,18 +55,6 @@ COUNTED = {
     NOT_PRINTED: "are not printed",
 }
 PRINTED = ("verdict", "contrasts", "towards", "effect", "weakest", "note")  # columns of the verdict on printed means
-LEGEND = (
-    "A claim is one or several contrasts: numbers, mostly differences paired by training seed, that should lie above 0 "
-    "or within the bounds that are named. Student's t over seeds decides each for the claim, against it, or not; "
-    "Holm's step-down over the contrasts of a claim leaves a chance of at most 5 % that any is decided wrongly",
-    "A claim is contradicted if any contrast is decided against it, and holds if all are decided for it; if some are "
-    "and none against, it holds in part. With one seed a run decides only counts that are exact; in brackets, how many "
-    "contrasts lie on the claim's side",
-    "That two numbers are alike is decided by equivalence (two one-sided tests), never by a failure to tell them apart",
-    "Effect: the weakest contrast, the mean over seeds with its 95 % interval by Student's t",
-    "Printed means: the same contrasts of the thesis's printed means, which have no intervals. Equal at the printed "
-    "precision: open",
-)
 
 
 def claims_table(claims: Sequence[Claim], run: Any, thesis: Measured | None) -> pd.DataFrame:
@@ -107,7 +96,12 @@ def claims_page(table: pd.DataFrame, title: str, headings: Mapping[str, str], fa
     stand_ins = [
         f"{rank} stands for the thesis's {rank.role}".capitalize() for rank in family if rank.role != rank.rank
     ]
-    return Page(f"{title} {_counts(table)}", sections, [*LEGEND, *stand_ins])
+    return Page(f"{title} {_counts(table)}", sections, [*legend(__file__, "claims"), *verdict_words(), *stand_ins])
+
+
+def verdict_words() -> list[str]:
+    """Return the legend of verdicts, in any table of claims."""
+    return legend(__file__, "verdicts")
 
 
 def verdict_cell(row: Mapping[str, Any], whose: str = "") -> str:

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from oversmoothing.claims.story.chapters import Chapter
+from oversmoothing.claims.story.chapters import of_studies
 from oversmoothing.claims.story.page import write_story
 from oversmoothing.fingerprint import WORKFLOW
-from oversmoothing.jobs import UserError, import_by_name
+from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable, printable_lines
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.score_tables import for_terminal
@@ -22,20 +22,15 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(f"{results}: no tables and no figures; name a results folder, or run `make` first")
     if (results / "tokens/vocabulary.parquet").is_file():
         raise UserError(f"{results}: a study over tokens has no page; `snakemake --report` makes an archive of it")
-    write_story(paths, results / "index.html", _chapters())
+    if str(WORKFLOW) not in sys.path:
+        sys.path.append(str(WORKFLOW))
+    names = sorted(path.parent.name for path in WORKFLOW.glob("studies/*/story.md"))
+    write_story(paths, results / "index.html", of_studies(names))
     main_table = results / "tables/oversmoothing.csv"
     if main_table.exists():
         print(printable_lines(for_terminal(read_record(main_table))), end="\n\n")
     print(f"On a page, with what it means: {printable(str(results / 'index.html'))}")
     return 0
-
-
-def _chapters() -> list[Chapter]:
-    """Return the chapters of all studies of the project; the page leaves out those without results."""
-    if str(WORKFLOW) not in sys.path:
-        sys.path.append(str(WORKFLOW))
-    names = sorted(path.parent.name for path in WORKFLOW.glob("studies/*/chapter.py"))
-    return [import_by_name(f"studies.{name}.chapter").CHAPTER for name in names]
 
 
 def parser() -> argparse.ArgumentParser:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, Value
 from oversmoothing.tables.record import record
+from oversmoothing.tables.story import legend
 from oversmoothing.training.history import choose
 
 CHOSEN = "chosen"
@@ -46,10 +47,4 @@ def rates_page(table: pd.DataFrame, title: str) -> Page:
         cells["next best above"] = Value(others.min() if len(others) else None)
         cells["at the edge"] = "yes" if chosen.isin([tried.index.min(), tried.index.max()]).any() else "no"
         rows.append(cells)
-    legend = [
-        "Lowest validation loss in nats per byte by peak learning rate, one training each, on a seed that no "
-        "comparison uses; bold: the rate that every other seed of the arm is trained with",
-        "Next best above: how far the second lowest loss lies above the lowest. At the edge: the chosen rate is the "
-        "lowest or the highest of those tried, so that a better one may lie beyond",
-    ]
-    return Page(title, [Section("", rows)], legend)
+    return Page(title, [Section("", rows)], legend(__file__, "learning_rates"))

@@ -16,6 +16,7 @@ from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.tables.page import IN_BRACKETS, Page, Section, Value, by_model, directions, labelled
 from oversmoothing.tables.published import by_key, caveats, printed, that_matter
 from oversmoothing.tables.record import facts, numbers, record
+from oversmoothing.tables.story import legend
 
 METRICS = {
     "validation_loss": ("Validation loss", "nats per {unit}", "lower"),
@@ -24,9 +25,6 @@ METRICS = {
     "bits_per_byte": ("Bits per byte", "bits per byte", "lower"),
     "accuracy": ("Accuracy", "share of {unit}s", "higher"),
 }
-
-LOSS = "Loss: on the evaluation windows, per token ± standard deviation and per byte of their text"
-LOSS_OF_BYTES = "Loss: on the evaluation windows, in nats ± standard deviation and in bits per byte"
 
 
 def token_losses(losses: WindowSums, windows: str | Path, resamples: int, seed: int) -> dict[str, Summary]:
@@ -116,14 +114,7 @@ def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
                 row[f"published {label.lower()}"] = Value(cell.get("published"))
         rows.append(row)
     counted = table.n[table.measure == "accuracy"]
-    count = f"{int(counted.max()):,}" if counted.notna().any() else "all"
-    trained = (table.measure == "validation_loss").any()
-    lowest = f"Validation loss: the lowest along training, in nats per {unit}, that of the weights that were kept. "
-    legend = [
-        f"{lowest if trained else ''}Accuracy: how often the most probable {unit} is the right one, over {count} "
-        f"evaluation {unit}s ± standard deviation",
-        *([LOSS if unit == "token" else LOSS_OF_BYTES] if (table.measure == "loss").any() else []),
-        directions(table.better),
-        *caveats(table),
-    ]
-    return Page(title, [Section("", rows)], legend, IN_BRACKETS)
+    count = int(counted.max()) if counted.notna().any() else "all"
+    trained, loss = ((table.measure == measure).any() for measure in ("validation_loss", "loss"))
+    words = legend(__file__, "losses", unit=unit, count=count, trained=trained, loss=loss)
+    return Page(title, [Section("", rows)], [*words, directions(table.better), *caveats(table)], IN_BRACKETS)

@@ -21,6 +21,7 @@ from oversmoothing.tables.page import (
 )
 from oversmoothing.tables.published import by_key, caveats, printed, that_matter
 from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.story import legend
 
 NARROW = 1e-4  # brackets up to this width are points
 TERMINAL = 80  # columns
@@ -75,11 +76,13 @@ def score_table(
     )
 
 
-def score_page(table: pd.DataFrame, title: str, across: str = "metric", byte_views: Sequence[str] = ()) -> Page:
+def score_page(
+    table: pd.DataFrame, name: str, title: str, across: str = "metric", byte_views: Sequence[str] = ()
+) -> Page:
     """Page with a section per truth and a row per model; the columns are the metrics or decodings (`across`).
 
-    With decodings as columns and several metrics, each metric has a row of its own. Of `byte_views`, names of models
-    over tokens, it says why they have no TBAT.
+    With decodings as columns and several metrics, each metric has a row of its own. Its words are those of the table
+    `name`. Of `byte_views`, names of models over tokens, it says why they have no TBAT.
     """
     sections = []
     for truth, part in table.groupby("truth", sort=False, dropna=False):
@@ -89,13 +92,14 @@ def score_page(table: pd.DataFrame, title: str, across: str = "metric", byte_vie
             if len(names := part.published_truth.dropna().unique()):
                 heading += f", beside the thesis's values against {BOTH.get(names[0], names[0])}"
         sections.append(Section(heading, _rows(part, across)))
-    legend = [
+    sentences = [
+        *legend(__file__, name),
         f"Mean ± standard deviation over {int(table.n.max()):,} positions{''.join(_exceptions(table))}",
         f"{directions(table.better)}; bold: the best of ours",
         *([NO_HEAD.format(", ".join(f"`{name}`" for name in byte_views))] if byte_views else []),
         *caveats(table),
     ]
-    return Page(title, sections, legend, IN_BRACKETS)
+    return Page(title, sections, sentences, IN_BRACKETS)
 
 
 def _exceptions(table: pd.DataFrame) -> Iterator[str]:

@@ -12,6 +12,7 @@ from oversmoothing.scores.tbat import APPROXIMATED
 from oversmoothing.store.parquet import read_groups
 from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, valued
 from oversmoothing.tables.record import facts, numbers, record
+from oversmoothing.tables.story import legend
 
 TBAT, EXCESS = "tbat_approximation", "excess"
 EXACT = "exact"  # note on the rank of the head itself
@@ -46,13 +47,7 @@ def approximation_page(table: pd.DataFrame, title: str) -> Page:
         for row in of_model.to_dict("records"):
             cells[EXACT if row["note"] == EXACT else f"rank {row['approximation']}"] = valued(row)
         rows.append(cells)
-    legend = [
-        "TBAT under pure sampling when BAT is given an SVD approximation of the head, of the rank that heads the "
-        f"column, instead of the head itself: mean ± standard deviation over {int(table.n.max()):,} positions",
-        "A lower rank fixes fewer directions, so it can only reject more: whatever stands above the exact value is "
-        "mass of tokens that BAT itself proves to be in the truth's support",
-    ]
-    return Page(title, [Section("", rows)], legend, IN_BRACKETS)
+    return Page(title, [Section("", rows)], legend(__file__, TBAT, n=int(table.n.max())), IN_BRACKETS)
 
 
 def summarise_approximations(path: str | Path, resamples: int, seed: int) -> dict[int, tuple[Summary, Summary]]:

@@ -1,11 +1,10 @@
 """What is said of models of equal loss: the largest distance over all seeds, truths and steps."""
 
-from opening import opening, row
+from opening import row
 
 from oversmoothing.tables.record import record
 from studies.along_training import figure
-from studies.along_training.chapter import CHAPTER
-from studies.along_training.finding import UNTOLD, at_equal_loss, finding
+from studies.along_training.finding import UNTOLD, at_equal_loss, finding, opening
 
 
 def training(rank, losses, tto, seed=1, truth="truth"):
@@ -43,14 +42,13 @@ def test_what_cannot_be_compared_is_left_out():
     beyond = training(8, (0.5, 0.4), (0.05, 0.04))
     assert finding(record([*FOUR, *beyond, *FULL])) == SAID.format("rank 4", "0.100")
     assert finding(record([*beyond, *FULL])) == finding(record(FULL)) == UNTOLD
-    assert opening(CHAPTER, "along_training", *beyond, *FULL).endswith(f" {UNTOLD}.")
+    assert [*opening(record([*beyond, *FULL]))][-1].endswith(f" {UNTOLD}.")
 
 
 def test_the_chapter_opens_with_it_and_its_limits_and_the_figure_bears_it():
-    text = opening(CHAPTER, "along_training", *FOUR, *FULL)
+    text = " ".join(opening(record([*FOUR, *FULL])))
     said = SAID.format("rank 4", "0.100")
     assert f" {said}. Where rank 4 ends, at a loss of 2.000, its TTO is 0.350; that of rank 288 is 0.250 where" in text
     assert "no intervals" in text
     drawn = figure.against_loss(record([*FOUR, *FULL]))
     assert " ".join(drawn.get_suptitle().split()) == said
-    assert CHAPTER.picture == "oversmoothing_against_loss"

@@ -8,7 +8,7 @@ from study import TINY
 
 from oversmoothing.bat.basis import prepare
 from oversmoothing.tables.formats import markdown
-from studies.bat_on_trial.chapter import on_trial
+from studies.bat_on_trial.finding import caught
 from studies.bat_on_trial.show_trial import at_harm, correlations, trial_page, trial_table
 from studies.bat_on_trial.trial import rejections, sums
 
@@ -66,7 +66,7 @@ def test_a_trial_gives_mass_what_is_caught_and_harm_by_arm():
     text = markdown(trial_page(table))
     assert "caught by top-p" in text
     assert "mass on impossible bytes: zeros" in text
-    (sentence,) = on_trial(table)
+    (sentence,) = caught(table)
     assert sentence.startswith("At rank 4, where all reject as much of the law's own mass")
     assert "0.250 [0.250, 0.250] by bat 0.22 and 0.450 [0.450, 0.450] by top-p" in sentence
 

@@ -13,9 +13,9 @@ from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import facts, record
 from studies.cut_frontier import measure as step
-from studies.cut_frontier.chapter import verdicts
 from studies.cut_frontier.cuts import FIRST, LAST
 from studies.cut_frontier.figure import draw
+from studies.cut_frontier.finding import verdicts
 from studies.cut_frontier.measure import batches, sums
 from studies.cut_frontier.page import frontier_page
 from studies.cut_frontier.show import shown

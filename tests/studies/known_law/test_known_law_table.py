@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from oversmoothing.tables.formats import markdown
-from studies.known_law.chapter import hidden, with_more_text
 from studies.known_law.figure import draw
+from studies.known_law.finding import hidden, with_more_text
 from studies.known_law.page import known_law_page
 from studies.known_law.table import MEASURES, known_law_table, limit, paired
 

@@ -36,8 +36,8 @@ if ACROSS:
                 OF_EQUALS, metric=AGAINST_TRUTHS, model=[name for models in EQUALS.values() for name in models]
             ),
         output:
-            **table("across_seeds", "8 Small models", "Across seeds: the numbers", caption="table.rst"),
-            **figure("across_seeds", "8 Small models", "Across seeds", caption="figure.rst"),
+            **table("across_seeds", "8 Small models", "Across seeds: the numbers"),
+            **figure("across_seeds", "8 Small models", "Across seeds"),
         params:
             settings=settings(models=ACROSS, equals=EQUALS),
         script:

@@ -13,6 +13,7 @@ from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
 from oversmoothing.tables.record import record
+from oversmoothing.tables.story import legend
 
 STEP, FLOOR = "_step", "_floor"  # at the end of a measure
 LESS = " less "  # between two kinds, of a difference at one rank
@@ -108,18 +109,8 @@ def across_page(table: pd.DataFrame, title: str) -> Page:
     truths = list(table.truth[table.kind.isin(list(TITLES)) & table["rank"].notna()].dropna().unique())
     if len(truths) > 1:
         sections.append(Section("TTO against each truth", _truth_rows(table, truths)))
-    seeds = int(everywhere.n[everywhere["rank"].notna()].max())
-    legend = [
-        f"Means over {seeds} seeds [95 % interval by Student's t], the same windows for all; over all truths unless "
-        "one is named; pure sampling",
-        "Step: TTO minus that of the next higher rank of the same arm and seed, which also has the same batches. "
-        "Differences between arms are paired by seed too. Each interval stands alone, with no allowance for their "
-        "number",
-        "Floor: what one of two models that differ in nothing but their seed shows with the other one as the truth; "
-        "mean of all pairs [95 % interval by the jackknife over models], the smallest and the largest of a pair",
-        directions(table.better),
-    ]
-    return Page(title, sections, legend)
+    words = legend(__file__, "across_seeds", seeds=int(everywhere.n[everywhere["rank"].notna()].max()))
+    return Page(title, sections, [*words, directions(table.better)])
 
 
 def _levels(values: pd.DataFrame, keys: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -15,9 +15,9 @@ FOLLOWED = [model for model in SNAPSHOTS if model.kind == "family"]
 REVISIONS = along_training.revisions(config)
 
 
-def drawn(name, label, caption):
+def drawn(name, label):
     """Files of a figure, as one of several outputs of a rule."""
-    return [*figure(name, "8 Small models", label, caption=f"{caption}.rst").values()]
+    return [*figure(name, "8 Small models", label).values()]
 
 
 rule dynamics:
@@ -53,7 +53,7 @@ rule dynamics:
 
 if FOLLOWED:
     FORCED_ALONG = (
-        {"forced": drawn("forced_along_training", "Along training: what the head forces, and the rest", "forced")}
+        {"forced": drawn("forced_along_training", "Along training: what the head forces, and the rest")}
         if config["dynamics"]["forced_per_window"]
         else {}
     )
@@ -63,12 +63,12 @@ if FOLLOWED:
             measures=[f"{RESULTS}/dynamics/{model.name}.parquet" for model in FOLLOWED],
             spectra=[f"{RESULTS}/dynamics/spectra/{model.name}.parquet" for model in FOLLOWED],
         output:
-            **table("along_training", "8 Small models", "Along training: where the models end", caption="table.rst"),
+            **table("along_training", "8 Small models", "Along training: where the models end"),
             **FORCED_ALONG,
-            along=drawn("along_training", "Along training: loss, head and hidden states", "figure"),
-            against_loss=drawn("oversmoothing_against_loss", "Oversmoothing against loss", "against_loss"),
-            layers=drawn("layers_along_training", "Along training: the hidden states of every block", "layers"),
-            spectra=drawn("head_spectra", "Along training: singular values of the head", "spectra"),
+            along=drawn("along_training", "Along training: loss, head and hidden states"),
+            against_loss=drawn("oversmoothing_against_loss", "Oversmoothing against loss"),
+            layers=drawn("layers_along_training", "Along training: the hidden states of every block"),
+            spectra=drawn("head_spectra", "Along training: singular values of the head"),
         params:
             settings=settings(
                 unit=UNIT, models=[{"model": model.name, "rank": model.rank, "seed": model.seed} for model in FOLLOWED]
@@ -106,8 +106,8 @@ if REVISIONS:
         input:
             measures=[f"{RESULTS}/others/{place}.parquet" for place in REVISIONS],
         output:
-            **table("other_models", "8 Small models", "Other people's models, by revision", caption="others.rst"),
-            others=drawn("other_models", "Other people's models: loss, head and hidden states", "others_figure"),
+            **table("other_models", "8 Small models", "Other people's models, by revision"),
+            others=drawn("other_models", "Other people's models: loss, head and hidden states"),
         params:
             settings=settings(
                 unit="token",

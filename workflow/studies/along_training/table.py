@@ -10,6 +10,7 @@ from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.store.layout import number
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.story import legend
 
 NAMES = {
     "loss": "loss ↓",
@@ -32,7 +33,6 @@ UNITS |= {"width": "dimensions"}
 DIVIDED = {"forced": "KL that the head forces (nats)", "rest": "rest of KL (nats)"}
 UNITS |= dict.fromkeys(DIVIDED, "nats")
 READ = ["read", "commit", "weights"]  # of a revision: measures that are no numbers
-SINGULAR = "Singular entropy: how far the singular values of the head W are from equal, in nats; 0 where they are"
 
 
 def along_training_table(
@@ -118,24 +118,16 @@ def _rows(table: pd.DataFrame, truth: str | None, labels: Mapping[str, str]) -> 
 
 
 def _legend(table: pd.DataFrame) -> list[str]:
-    count, divided = int(table.n[table.measure == "loss"].max()), table.n[table.measure == "forced"].max()
-    legend = [
-        "At the last step that each training kept; the CSV has all steps",
-        f"Over {count:,} positions, under pure decoding. Loss: {table.unit[table.measure == 'loss'].iloc[0]}",
-        SINGULAR,
-        "Anisotropy: the mean cosine of all pairs of hidden states, after each block and where they enter the head; "
-        "1 where all point the same way",
-        "Outlier dimensions: those of the last block's output whose root mean square lies three standard deviations "
-        "above the mean over dimensions; largest dimension: its share of the squared length",
-        f"TTO at a loss of {number(common_loss(table))}: where the training first comes down to the lowest loss that "
-        "every model reaches, on a straight line between two kept steps",
-    ]
-    if pd.notna(divided):
-        legend.append(
-            f"KL that the head forces, and the rest of KL, as in the table `forced`: over {divided:,} of the "
-            "positions, so they add up to another KL than that beside them"
-        )
-    return [*legend, directions(METRICS[name].better for name in AGAINST_TRUTHS)]
+    losses, divided = table[table.measure == "loss"], table.n[table.measure == "forced"]
+    words = legend(
+        __file__,
+        "along_training",
+        n=int(losses.n.max()),
+        of_loss=losses.unit.iloc[0],
+        common_loss=number(common_loss(table)),
+        divided=int(divided.max()) if divided.notna().any() else None,
+    )
+    return [*words, directions(METRICS[name].better for name in AGAINST_TRUTHS)]
 
 
 def others_page(table: pd.DataFrame, title: str) -> Page:
@@ -150,22 +142,8 @@ def others_page(table: pd.DataFrame, title: str) -> Page:
         )
         sections.append(Section(heading, [_revision(row) for row in rows]))
     scored = int(table.n[table.measure == "loss_per_byte"].max())
-    legend = [
-        f"Loss: over {scored:,} bytes from the beginning of the evaluation split, in nats per token, and the same nats "
-        "per byte, so that models with other tokenizers compare; ↓ lower is better",
-        f"{SINGULAR}. Effective rank: exp of their entropy, at most the head's dimensions",
-        "Anisotropy: the mean cosine of all pairs of hidden states, 1 where all point the same way. Last inner "
-        "layer: the last block whose output transformers gives as it is, mostly the last but one; the CSV has every "
-        "layer. What enters the head has in most models passed one more LayerNorm",
-        "Gradient that the head passes: of the squared norm of the loss's gradient with respect to the logits, the "
-        "share in the column space of W, all that reaches the rest of the model (Godey and Artzi 2026); its cosine: of "
-        "that part with the whole gradient, the mean over tokens; rank: singular values above 1 % of the largest, of "
-        "the gradients of up to 1,024 tokens",
-        "Read: the revision that was really read, and its commit",
-    ]
-    if same := doubles(table):
-        legend.append(f"Mind that these hold the same weights, whatever their names say: {'; '.join(same)}")
-    return Page(title, sections, legend)
+    same = "; ".join(doubles(table))
+    return Page(title, sections, legend(__file__, "other_models", scored=scored, same=same))
 
 
 def _revision(row: pd.DataFrame) -> dict[str, Cell]:

@@ -25,7 +25,7 @@ if KNOWN_INSIDE:
             classes=expand(f"{RESULTS}/argmaxability/{{model}}.parquet", model=KNOWN_INSIDE),
             published=published("b"),
         output:
-            **table("argmaxability", "4 Oversmoothing", f"Tables B.1, B.2: unargmaxable {UNIT}s", caption="table.rst"),
+            **table("argmaxability", "4 Oversmoothing", f"Tables B.1, B.2: unargmaxable {UNIT}s"),
         params:
             settings=settings(models=compared_inside("family")),
         script:

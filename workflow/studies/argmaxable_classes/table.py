@@ -16,6 +16,7 @@ from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Bytes, Cell, Page, Section, by_model
 from oversmoothing.tables.published import caveats, that_matter
 from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.story import legend
 
 TITLE = "Unargmaxable {} {{by}} (Tables B.1 and B.2)."
 WIDTHS = {"rank": 1.1, "h": 1.6, "unargmaxable": 2.9, "published": 2, "bytes": 6, "only ours": 2, "only published": 2}
@@ -141,20 +142,10 @@ def _kind(b: int) -> str:
 
 
 def _legend(table: pd.DataFrame, classes: Names) -> list[str]:
-    unit = f"{classes.unit}s"
-    parts = [
-        f"{unit.capitalize()} that no hidden state h makes strictly the most probable: for any h, and for those h that "
-        "the LayerNorm in front of the head can give; each is proven"
-        + (". Names as in Figure A.1; two dots join the ends of a run" if classes is BYTES else ""),
-    ]
-    if table.value[table.measure == "undecided"].any():
-        parts.append(f"Of two numbers, the first counts the {unit} proven, the second also those left undecided")
     printed = table[table.published_model.notna()]
-    if len(printed):
-        parts.append(
-            "The published sets are for any h and come from an approximate search, so they are upper bounds: "
-            "it may have missed an h"
-        )
+    undecided = table.value[table.measure == "undecided"].any()
+    told = {"unit": classes.unit, "undecided": undecided, "printed": len(printed)}
+    parts = legend(__file__, "argmaxability", **told)
     unlisted = table[table.measure == "unlisted"].set_index("model").published
     for row in printed.drop_duplicates("published_model").to_dict("records"):
         if unlisted[row["model"]]:

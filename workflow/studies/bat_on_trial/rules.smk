@@ -39,9 +39,7 @@ if TBAT["premise_per_window"] and LINEAR:
         input:
             scores=scores(["bat_premise"], LINEAR),
         output:
-            **table(
-                "bat_premise", "4 Oversmoothing", "Beyond the thesis: is BAT's premise true?", caption="premise.rst"
-            ),
+            **table("bat_premise", "4 Oversmoothing", "Beyond the thesis: is BAT's premise true?"),
         params:
             settings=settings(
                 **config["statistics"],
@@ -82,7 +80,7 @@ if ON_TRIAL:
                 for name in ("trial", "impossible", "nsmd", "forced")
             },
         output:
-            **table("bat_on_trial", "0 Findings", "BAT on trial, where the truth is known", caption="trial.rst"),
+            **table("bat_on_trial", "0 Findings", "BAT on trial, where the truth is known"),
         params:
             settings=settings(learners=known_law.rows(config)),
         script:

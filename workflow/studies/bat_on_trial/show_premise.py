@@ -13,6 +13,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, measure_cells
 from oversmoothing.tables.record import facts, numbers, record
+from oversmoothing.tables.story import legend
 from studies.bat_on_trial.premise import AT_NEAREST, PREMISE, TOP, UNLIKELY
 
 TITLE = "What BAT assumes of the truth, and what it rejects, {by}."
@@ -98,30 +99,15 @@ def premise_page(table: pd.DataFrame, title: str) -> Page:
         for heading, columns in SECTIONS.items():
             rows = [cells | measure_cells(of_model, columns) for cells, of_model in by_model(part)]
             sections.append(Section(heading + against, rows))
-    return Page(title, sections, _legend(table), IN_BRACKETS)
+    return Page(title, sections, _words(table), IN_BRACKETS)
 
 
-def _legend(table: pd.DataFrame) -> list[str]:
-    def over_models(measure: str) -> pd.Series:
-        return table[table.measure == measure].value
-
-    legend = [
-        f"Means over {int(table.n.max()):,} positions. BAT accepts a token of a model q if every distribution t with "
-        "W^T t = W^T q and t <= q e^delta gives it more than 0. If the truth is such a t, it gives more than 0 to each "
-        "accepted token; of rejected tokens nothing is said",
-        "q* is the head's distribution nearest to the truth, its input free in all dimensions: the only one for which "
-        "the first condition is true",
-        "Error of the moments: the smallest TV from the model to any distribution t with W^T t = W^T p, p the truth; "
-        "0 for q*. It cannot exceed the TV to the truth, and equals it for a head of full rank",
-        "Bound broken: share of the positions where the truth gives some token, or some token of its nucleus, more "
-        "than e^delta times what q gives it, so that the second condition is false",
-        "Rejected, unlikely ones accepted, decided otherwise (than for the model): numbers of tokens. The truth's "
-        f"nucleus has {over_models('nucleus').mean():.1f} on average; unlikely are those to which the truth gives less "
-        f"than 1 in {1 / UNLIKELY:,.0f}, {over_models('unlikely').mean():.1f} on average",
-    ]
-    if (open_ones := over_models("undecided").max()) > 0:
-        legend.append(f"Up to {open_ones:.3g} tokens of a position, on average, are neither rejected nor accepted")
-    return legend
+def _words(table: pd.DataFrame) -> list[str]:
+    over_models = table.groupby("measure").value
+    counts = {name: f"{mean:.1f}" for name, mean in over_models.mean().items() if name in ("nucleus", "unlikely")}
+    open_ones = over_models.max()["undecided"]
+    counts["undecided"] = f"{open_ones:.3g}" if open_ones > 0 else ""
+    return legend(__file__, "bat_premise", n=int(table.n.max()), one_in=round(1 / UNLIKELY), **counts)
 
 
 if __name__ == "__main__":

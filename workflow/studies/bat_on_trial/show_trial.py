@@ -11,6 +11,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, valued
 from oversmoothing.tables.record import record
+from oversmoothing.tables.story import legend
 from studies.known_law.table import ARM, LAW, arms, named, over_seeds
 
 TITLE = "What BAT and other truncations reject of bytes that a law gives nothing."
@@ -129,14 +130,7 @@ def trial_page(table: pd.DataFrame) -> Page:
     for (law, sequences), part in table[table.measure.str.endswith(SEES)].groupby(["law", "sequences"]):
         heading = f"Which metrics see the mass on impossible bytes: {law}, {sequences:,} sequences"
         sections.append(Section(heading, list(_seeing_rows(part))))
-    legend = [
-        "Mean over seeds [95 % interval by Student's t]",
-        "Caught: of the model's mass on bytes that the law gives nothing, the share that is rejected; of a rival where "
-        "it takes as much of the law's own mass as BAT does (harm)",
-        "Seen: Spearman's rank correlation of a metric with that mass over positions; - where a metric is the same "
-        "at all of them, as TBAT is 0 with a head of full rank",
-    ]
-    return Page(TITLE, sections, legend)
+    return Page(TITLE, sections, legend(__file__, "bat_on_trial"))
 
 
 def _trial_rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:

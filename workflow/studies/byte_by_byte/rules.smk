@@ -29,7 +29,7 @@ rule bytes_table:
         vocabulary=VOCABULARY,
         sums=expand(f"{RESULTS}/bytes/{{model}}.parquet", model=[row["model"] for row in BY_BYTE]),
     output:
-        **table(f"{UNIT}s", "4 Oversmoothing", f"Beside Figures 4.2, 4.3: {UNIT} by {UNIT}", caption="table.rst"),
+        **table(f"{UNIT}s", "4 Oversmoothing", f"Beside Figures 4.2, 4.3: {UNIT} by {UNIT}"),
     params:
         settings=settings(**config["statistics"], models=BY_BYTE),
     script:
@@ -50,10 +50,7 @@ if OVER_BYTES:
             training=ancient(CORPUS["train"]),
             manifest=MANIFEST,
         output:
-            **{
-                name: [*figure(name, *shown, caption=f"{name}.rst").values()]
-                for name, shown in FIGURES_OF_BYTES.items()
-            },
+            **{name: [*figure(name, *shown).values()] for name, shown in FIGURES_OF_BYTES.items()},
         params:
             settings=settings(models=BY_BYTE, truths=TRUTHS),
         script:

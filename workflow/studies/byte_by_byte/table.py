@@ -14,6 +14,7 @@ from oversmoothing.tables.class_names import BYTES, Names, names_of
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, Value, label, valued
 from oversmoothing.tables.record import facts, numbers, record
+from oversmoothing.tables.story import legend
 
 TITLE = "{}: how often each is the most probable, and oversmoothing where it is right (Figures 4.2 and 4.3)."
 NEVER = "{unit}s that occur and are never a model's most probable {unit}"
@@ -123,15 +124,10 @@ def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any
     sections = [Section(heading, _rows(part, text, labels, names)) for heading, part in _parts(table, unit)]
     if names.size <= MOST:
         sections.append(Section(NEVER.format(unit=unit).capitalize(), _never(table, labels, names), latex=False))
-    legend = [
-        f"Over {int(table.n[table.measure == ARGMAX].max()):,} positions; occurrences and share are the text's own. "
-        + names.legend,
-        f"A {unit} that is the most probable as often as it occurs has one share in all columns; being so does not say "
-        "that it is at the right positions",
-        f"NSMD ± standard deviation is over the positions whose {unit} it is, so at the least frequent over few",
-    ]
+    n = int(table.n[table.measure == ARGMAX].max())
+    words = legend(__file__, f"{unit}s", unit=unit, n=n, named=names.legend)
     intervals = f"{IN_BRACKETS}; none where a {unit} is in one window alone or nowhere the most probable"
-    return Page(title, sections, legend, intervals)
+    return Page(title, sections, words, intervals)
 
 
 def _by_window(sums: pd.DataFrame, measure: str) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, valued
+from oversmoothing.tables.story import legend
 from studies.cut_frontier.cuts import FIRST, LAST
 from studies.cut_frontier.table import ADJUSTED, AREA, BOUNDS, GAIN, LEAKS, ORDER_GAIN
 
@@ -26,20 +27,7 @@ def frontier_page(table: pd.DataFrame, reference: str) -> Page:
         *pair, temperature = keys
         heading = f"{' against '.join(_pair(pair).values())} at temperature {temperature:g}"
         sections.append(Section(heading, list(_methods(part, reference)), latex=False))
-    legend = [
-        "Kept: the probability of the truth that the decoded model covers in the truth's nucleus, the fewest most "
-        "probable tokens that hold most of it: the sum of min(p, q). Leak: TTO, the probability that it adds outside",
-        "Area: mean over leaks, from 0 to that of the model's own distribution at temperature 1, of the most that some "
-        "setting keeps with no more leak; higher is better",
-        f"Gain: area less that of {reference} in the same order; of a method without a parameter, what it keeps less "
-        "what that one keeps at the same leak. In brackets its 95 % interval over windows; p is adjusted for the "
-        "number of methods (Holm)",
-        "Cut first: the method cuts the model's own distribution and the temperature is applied to what is left. Gain "
-        "of it: area less that of the same method after the temperature",
-        "Oracle: keeps the truth's nucleus and nothing else. Hindsight: keeps as many of the model's most probable "
-        "tokens at each position as would have been best",
-    ]
-    return Page(TITLE, sections, legend)
+    return Page(TITLE, sections, legend(__file__, "frontier", reference=reference))
 
 
 def _verdicts(gains: pd.DataFrame, ending: str) -> Iterator[dict[str, Cell]]:

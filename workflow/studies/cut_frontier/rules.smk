@@ -30,7 +30,6 @@ FRONTIER_FIGURES = [
         "_".join(filter(None, ["frontier", of["law"], f"{of['temperature']:g}"])),
         "6 Decoding",
         " ".join(filter(None, ["Frontiers", of["law"], f"at temperature {of['temperature']:g}"])),
-        caption="figure.rst",
     )
     for of in DRAWN
 ]
@@ -71,7 +70,7 @@ if FRONTIER["methods"] and CUT:
         input:
             [f"{folder}/scores/frontier/{model}.parquet" for folder, model in CUT],
         output:
-            **table("frontier", "6 Decoding", "What methods keep and leak", latex=False, caption="table.rst"),
+            **table("frontier", "6 Decoding", "What methods keep and leak", latex=False),
             **{kind: [paths[kind] for paths in FRONTIER_FIGURES] for kind in ("png", "pdf", "svg")},
         params:
             settings=settings(

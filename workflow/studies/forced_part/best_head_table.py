@@ -10,6 +10,7 @@ from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, measure_cells
+from oversmoothing.tables.story import legend
 from studies.forced_part.table import measures_table
 
 TITLE = "What a model's rank forces, and what its own head, norm and trunk add."
@@ -67,16 +68,9 @@ def best_head_page(table: pd.DataFrame) -> Page:
     for truth, part in table.groupby("truth", sort=False):
         rows = [cells | measure_cells(of_model, COLUMNS, DECIMALS) for cells, of_model in by_model(part)]
         sections.append(Section(f"Against `{truth}`", rows))
-    legend = [
-        f"Means over {int(table.n[table.measure == 'kl'].max()):,} positions, nats. KL to the truth is the sum of four "
-        "parts: what the best head of the model's rank forces, what the model's own head forces beyond that, what is "
-        "forced beyond that by the dimension that the LayerNorm takes from the head, and the rest",
-        "The best head is the best one found, on other windows than those reported, so the part of the rank is an "
-        "upper bound and that of the head a lower one",
-        "Last column: what the best head forces on the windows that it was fitted to",
-        f"Largest proved gap of a forced part: {table.value[table.measure == GAP].max():.1g} nats",
-    ]
-    return Page(TITLE, sections, legend, IN_BRACKETS)
+    n = int(table.n[table.measure == "kl"].max())
+    gap = f"{table.value[table.measure == GAP].max():.1g}"
+    return Page(TITLE, sections, legend(__file__, "best_head", n=n, gap=gap), IN_BRACKETS)
 
 
 if __name__ == "__main__":

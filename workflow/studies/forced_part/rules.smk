@@ -41,8 +41,8 @@ if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:
         input:
             scores=scores(["forced"], [row["model"] for row in FORCED_FAMILY]),
         output:
-            **table("forced", "0 Findings", "What the head forces, and what it does not", caption="table.rst"),
-            **figure("forced", "0 Findings", "What the head forces, drawn", caption="figure.rst"),
+            **table("forced", "0 Findings", "What the head forces, and what it does not"),
+            **figure("forced", "0 Findings", "What the head forces, drawn"),
         params:
             settings=settings(
                 **config["statistics"],
@@ -59,9 +59,7 @@ if FORCED_OTHERS := [row for row in FORCED_HEADS if row["kind"] != "family"]:
         input:
             scores=scores(["forced"], [row["model"] for row in FORCED_OTHERS]),
         output:
-            **table(
-                "forced_heads", "8 Small models", "Ways to impose a rank: what these heads force", caption="heads.rst"
-            ),
+            **table("forced_heads", "8 Small models", "Ways to impose a rank: what these heads force"),
         params:
             settings=settings(
                 **config["statistics"],
@@ -94,9 +92,7 @@ if FORCED_FAMILY and FORCED["best_head_per_window"]:
         input:
             scores=scores(["best_head"], [row["model"] for row in FORCED_FAMILY]),
         output:
-            **table(
-                "best_head", "0 Findings", "What a rank forces, and what trained heads add", caption="best_head.rst"
-            ),
+            **table("best_head", "0 Findings", "What a rank forces, and what trained heads add"),
         params:
             settings=settings(**config["statistics"], models=FORCED_FAMILY),
         script:

@@ -18,6 +18,7 @@ from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, by_model, measure_cells
 from oversmoothing.tables.record import facts, numbers, read_record, record
+from oversmoothing.tables.story import legend
 from studies.forced_part.figure import draw
 
 AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
@@ -38,10 +39,6 @@ COLUMNS = {
     "norm_forced": "forced with norm (nats)",
     "norm_kl": "of KL there (nats)",
 }
-ON_NORM = (
-    "Forced with norm: what LayerNorm and head force together, an upper bound, at {:,} of the positions, beside the KL "
-    "there; -: a head of full rank, or one without a LayerNorm directly before it"
-)
 DECIMALS = dict.fromkeys(COLUMNS, 3) | {"forced": 4, "norm_forced": 4}  # those of high ranks are small
 
 
@@ -114,20 +111,10 @@ def forced_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a section per truth and a row per model."""
     sections = [Section(f"Against `{truth}`", _rows(part)) for truth, part in table.groupby("truth", sort=False)]
     counts = table.n[table.measure == "norm_forced"]
-    on_norm = [] if counts.empty else [ON_NORM.format(int(counts.max()))]
-    legend = [
-        f"Means over {int(table.n.max()):,} positions. KL to the truth is, at every position, what the head forces "
-        "(KL of the truth from q*, the nearest distribution that the head can give, whatever enters it) and the rest "
-        "(KL of q* from the model)",
-        "Behind a LayerNorm the head is taken with one dimension fewer, which the norm takes away; that the norm also "
-        "fixes a length is left out, so norm and head together force at least this",
-        "Share forced: mean of the forced part by the mean of the KL",
-        *on_norm,
-        "Faces: share of the positions at which the head can give the truth's nucleus all probability",
-        "Only KL is sure to be lower at q* than at the model; TTO and TV of q* may exceed the model's",
-        f"Largest proved gap of a forced part: {table.value[table.measure == GAP].max():.1g} nats",
-    ]
-    return Page(title, sections, legend, IN_BRACKETS)
+    on_norm = None if counts.empty else int(counts.max())
+    gap = f"{table.value[table.measure == GAP].max():.1g}"
+    words = legend(__file__, "forced", n=int(table.n.max()), on_norm=on_norm, gap=gap)
+    return Page(title, sections, words, IN_BRACKETS)
 
 
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:

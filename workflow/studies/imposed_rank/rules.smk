@@ -53,8 +53,8 @@ if IMPOSED:
             logits=[LOGITS.format(model=row["model"]) for row in IMPOSED],
             scores=scores(AGAINST_TRUTHS, [row["model"] for row in IMPOSED]),
         output:
-            **table("imposed_rank", "8 Small models", "Ways to impose a rank: the numbers", caption="table.rst"),
-            **figure("imposed_rank", "8 Small models", "Ways to impose a rank", caption="figure.rst"),
+            **table("imposed_rank", "8 Small models", "Ways to impose a rank: the numbers"),
+            **figure("imposed_rank", "8 Small models", "Ways to impose a rank"),
         params:
             settings=settings(unit=UNIT, **config["statistics"], models=IMPOSED, truth=TRUTHS[0]),
         script:

@@ -11,6 +11,7 @@ from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, directions, labelled, model_cells
 from oversmoothing.tables.record import facts, numbers, record
+from oversmoothing.tables.story import legend
 
 MEASURES = {
     "loss": ("loss (nats)", "nats per {unit}", "lower"),
@@ -98,39 +99,5 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
 
 
 def _legend(table: pd.DataFrame, kinds: set[str]) -> list[str]:
-    count = int(table.n.max())
-    parts = [
-        f"Mean [95 % interval, from a bootstrap over whole windows] of the same {count:,} positions, under pure "
-        "decoding; bold: the best way of a rank",
-    ]
-    parts.append(
-        "Learned from scratch: the family, trained with a bottleneck of that width before the head; a LayerNorm after "
-        "the bottleneck removes one more dimension"
-    )
-    if "svd" in kinds:
-        parts.append("Truncated: the full model's head without its smallest singular values, with no further training")
-    frozen = "trained on the inputs of the full model's head while the rest of the model is frozen"
-    if "retrained" in kinds:
-        parts.append(f"Retrained: a head W = A B of that rank, {frozen} (Godey et al. 2024)")
-    if "normed" in kinds:
-        parts.append(
-            "Retrained with LayerNorm: a head of two Linears with a LayerNorm between them, which is that of a family "
-            f"with `bottleneck_norm: after`, {frozen}"
-        )
-    if "full_head" in kinds:
-        parts.append(
-            "Full head retrained on the trunk of that rank: on the frozen one of a plain head, or at the highest rank "
-            "on the full model's own; plain head retrained on its own trunk: likewise"
-        )
-    if (table.measure == SHARE).any():
-        seed = "; there is one training seed" if table.seed.nunique() == 1 else ""
-        parts += [
-            "Share of the cost: how far the loss of a retrained head is above the full model's, as a share of how far "
-            "the loss of the model with its rank learned from scratch is; -: there is no such model, or the interval "
-            "of its cost is not above 0",
-            "What it differs from 1 by cannot be attributed to a single cause: the rest of the model learned from "
-            "scratch was trained through its narrow head, and the two by different recipes (`training` and `retrained` "
-            f"in the config), which may suit some ranks less than others{seed}. A head retrained for longer may cost "
-            "less",
-        ]
-    return [*parts, directions(table.better)]
+    told = {"share": (table.measure == SHARE).any(), "one_seed": table.seed.nunique() == 1}
+    return [*legend(__file__, "imposed_rank", n=int(table.n.max()), kinds=kinds, **told), directions(table.better)]

@@ -7,6 +7,7 @@ import pandas as pd
 
 from oversmoothing.scores.decoding import decoding_name
 from oversmoothing.tables.page import Cell, Page, Section, valued
+from oversmoothing.tables.story import legend
 from studies.known_law.table import BIAS, EXCESS, LAW, LIMIT, STAND_INS
 
 TITLE = "What models show against a law that is known."
@@ -18,16 +19,7 @@ def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Pa
     for law in laws:
         for sequences, part in table[table.law == law["law"]].groupby("sequences"):
             sections.append(Section(f"{described(law)}, {sequences:,} sequences", list(_rows(part))))
-    legend = [
-        "Against the law: its own distribution at each position, which is known exactly. Mean over seeds [95 % "
-        "interval by Student's t]",
-        "A stand-in: a model that learned the law's text, as truths learn real text. Hidden by it: what shows against "
-        "stand-ins less what shows against the law, paired by seed; below 0 they hide some. Excess over the highest "
-        "rank: what a model shows less what the one of that rank shows with the same seed",
-        "KL is the sum of forced and rest; forced is what the head forces whatever enters it",
-        "Left with ever more text: if a measure is c + b / sqrt(sequences), c, from two lengths, paired by seed",
-    ]
-    return Page(TITLE, sections, legend)
+    return Page(TITLE, sections, legend(__file__, "known_law"))
 
 
 def described(law: Mapping[str, Any]) -> str:

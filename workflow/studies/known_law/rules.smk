@@ -235,8 +235,8 @@ if LAWS:
                 f"{OF_TEXT}/scores/forced/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS
             ],
         output:
-            **table("known_law", "0 Findings", "When the truth is known", caption="table.rst"),
-            **figure("known_law", "0 Findings", "When the truth is known, drawn", caption="figure.rst"),
+            **table("known_law", "0 Findings", "When the truth is known"),
+            **figure("known_law", "0 Findings", "When the truth is known, drawn"),
         params:
             settings=settings(
                 **config["statistics"],

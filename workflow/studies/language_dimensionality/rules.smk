@@ -67,13 +67,11 @@ rule language_dimensionality_table:
             "language_dimensionality",
             "8 Small models",
             "Beyond the thesis: dimensions of the language",
-            caption="table.rst",
         ),
         **figure(
             "language_spectrum",
             "8 Small models",
             "Beyond the thesis: W-error against dimensions",
-            caption="figure.rst",
         ),
     params:
         settings=settings(texts=TEXTS, ranks=plan.models.family_ranks(config)),

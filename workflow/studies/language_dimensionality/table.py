@@ -6,6 +6,7 @@ import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, Value
 from oversmoothing.tables.record import record
+from oversmoothing.tables.story import legend
 
 THRESHOLD = 1000  # dimensions below which Godey et al. (2024) see models fall behind
 TOKENS = {"byte": "bytes", "byte pair": "byte pairs"}
@@ -62,7 +63,8 @@ def dimensionality_page(table: pd.DataFrame, title: str) -> Page:
         Section(f"Of {TOKENS[str(token)]}, of which there are {part.v.iloc[0]:,.0f}", _rows(part))
         for token, part in wide.groupby("token", sort=False)
     ]
-    return Page(title, sections, _legend(int(wide.v.max())))
+    sizes = {"largest": int(wide.v.max()), "threshold": THRESHOLD}
+    return Page(title, sections, legend(__file__, "language_dimensionality", **sizes))
 
 
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
@@ -82,25 +84,3 @@ def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
             row |= {f"{at['dimensions']:,} ↓": Value(at[measure]) for at in at_ranks.to_dict("records")}
             rows.append(row)
     return rows
-
-
-def _legend(largest: int) -> list[str]:
-    reach = (
-        f"With the {largest:,} byte pairs it can be looked up, but the models of this study read bytes"
-        if largest > THRESHOLD
-        else f"The largest vocabulary here has {largest:,} tokens"
-    )
-    return [
-        "A row of the matrix is the distribution of the token that follows one context; all contexts that occur count "
-        "alike. Under each number of dimensions d: the W-error, the Frobenius norm of what no matrix of rank d can say "
-        "of it, as a share of the whole, ↓ lower is better. Effective rank: exp of the entropy of the singular values "
-        "as shares of their sum",
-        "A long context is rarely seen twice, and then looks as if one token alone could follow. Shuffled: the same "
-        "contexts, as often as in the text, but the tokens after them permuted among each other, so that the truth has "
-        "one dimension and the rest is noise of sampling. A W-error that is no higher than the shuffled one says "
-        "nothing of the language, nor does a lower one say that it has few dimensions",
-        "A head of d dimensions gives logits of rank d, and a matrix of probabilities may have more: the W-error says "
-        "how much structure there is, and is no bound on the loss",
-        f"Godey et al. (2024) see small models saturate below {THRESHOLD:,} dimensions. Bytes cannot test this: with "
-        f"256 tokens no matrix has more than 256. {reach}",
-    ]

@@ -27,8 +27,8 @@ if OVER_BYTES and KNOWN_INSIDE:
             costs=f"{RESULTS}/metric_cost.parquet",
             published=published("i_1"),
         output:
-            **table("metric_cost", "4 Oversmoothing", "Table I.1: cost of the metrics", caption="table.rst"),
-            **figure("metric_cost", "4 Oversmoothing", "Table I.1: cost of the metrics, drawn", caption="figure.rst"),
+            **table("metric_cost", "4 Oversmoothing", "Table I.1: cost of the metrics"),
+            **figure("metric_cost", "4 Oversmoothing", "Table I.1: cost of the metrics, drawn"),
         params:
             settings=settings(models=compared_inside("family")),
         script:

@@ -13,6 +13,7 @@ from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
 from oversmoothing.tables.published import by_key, printed, read_published, stand_ins
 from oversmoothing.tables.record import facts, read_record, record
+from oversmoothing.tables.story import legend
 from studies.metric_cost.figure import draw
 from studies.metric_cost.timed import RATIO, REPEATS, TIMED
 
@@ -76,18 +77,11 @@ def _timed(mean: float, sd: float, per_second: float, decimals: int) -> Value:
 
 
 def _legend(table: pd.DataFrame) -> list[str]:
-    parts = [
-        f"Processor time for one position: mean ± standard deviation over {int(table.n.max()):,} positions, "
-        f"each the median of {REPEATS} calls (linear programs: one)",
-        directions(table.better),
-        f"The times of {METRICS[AGAINST_TRUTHS[0]].name} to {METRICS[AGAINST_TRUTHS[-1]].name} are mostly the overhead "
-        "of a call: a position takes far less time where one call handles many",
-        "Ratio: how many times `reject_set` is faster than one linear program per token, the median over positions; "
-        "both gave the same sets on every one of them. -: linear programs above `costs.highest_rank` are not run",
-    ]
-    if table.published.notna().any():
-        parts.append("The published times were taken on other hardware: compare how they grow, not their level")
-    return parts + stand_ins(table)
+    first, last = (METRICS[AGAINST_TRUTHS[i]].name for i in (0, -1))
+    published = table.published.notna().any()
+    n = int(table.n.max())
+    words = legend(__file__, "metric_cost", n=n, repeats=REPEATS, first=first, last=last, published=published)
+    return [*words, directions(table.better), *stand_ins(table)]
 
 
 if __name__ == "__main__":

@@ -127,11 +127,9 @@ rule next_byte_table:
             *expand(SHOWN_SCORES, metric="tbat", model=[name for name in names(SHOWN, "family") if name in LINEAR]),
         ],
     output:
-        **table(
-            "next_byte", "4 Oversmoothing", f"Beside Figures 4.1, 7.1: the {UNIT} after a prompt", caption="table.rst"
-        ),
-        family=figures_of(PROMPTS, "next_byte", "4 Oversmoothing", "Figure 4.1", "figure.rst"),
-        truncated=figures_of(PROMPTS if TRUNCATED else [], "next_byte_svd", "7 Rank", "Figure 7.1", "truncated.rst"),
+        **table("next_byte", "4 Oversmoothing", f"Beside Figures 4.1, 7.1: the {UNIT} after a prompt"),
+        family=figures_of(PROMPTS, "next_byte", "4 Oversmoothing", "Figure 4.1"),
+        truncated=figures_of(PROMPTS if TRUNCATED else [], "next_byte_svd", "7 Rank", "Figure 7.1"),
     params:
         settings=settings(
             names=PROMPTS, models=model_rows(SHOWN, "truth", "family", "svd"), figures=next_byte.figures(config, UNIT)
@@ -151,7 +149,6 @@ rule oversmoothing_illustrated:
             "oversmoothing_illustrated",
             "1 Introduction",
             "Figure 1.1: what oversmoothing is",
-            caption="illustrated.rst",
         ),
     params:
         settings=settings(unit=UNIT, models=model_rows(SHOWN, "family")),

@@ -20,6 +20,7 @@ from oversmoothing.tables.class_names import BYTES, Names
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, label, labelled, literal
 from oversmoothing.tables.published import listed
 from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.story import legend
 from oversmoothing.tables.visible_bytes import OPEN_BOX, last_word, visible
 
 DECODING = "pure"
@@ -99,14 +100,8 @@ def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes], cl
         sections.append(Section(f"“{literal(visible(prompt))}”: {literal(right)} follows", _rows(part, classes)))
     metrics = [metric for metric in METRICS if (table.measure == metric).any()]
     averaged = [METRICS[metric].label for metric in metrics if metric in AGAINST_TRUTHS]
-    legend = [
-        f"p(right {unit}) is the probability that a model gives to the {unit} that really follows; its place is 1 "
-        f"where no {unit} is more probable",
-        f"{listed(averaged)}: means over the truths" if averaged else "",
-        directions(METRICS[metric].better for metric in metrics),
-        f"Scores are of a single {unit}: to compare models, take the tables over all windows",
-    ]
-    return Page(title, sections, [sentence for sentence in legend if sentence])
+    words = legend(__file__, "next_byte", unit=unit, averaged=listed(averaged) if averaged else None)
+    return Page(title, sections, [*words, directions(METRICS[metric].better for metric in metrics)])
 
 
 def completion(prompt: bytes, following: bytes) -> str:

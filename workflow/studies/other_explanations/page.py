@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, valued
+from oversmoothing.tables.story import legend
 from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER
 from studies.other_explanations.table import (
     AT_LOSS,
@@ -46,18 +47,7 @@ def explanations_page(table: pd.DataFrame, titles: Mapping[str, str], truth: str
                 sections.append(Section(f"{described(law, truth)}: {heading}", rows))
     if sections:
         sections.append(Section("Sizes of the heads", list(_size_rows(table, titles))))
-    legend = [
-        f"Mean over {int(table.n.max())} seeds [95 % interval by Student's t]; differences are paired by seed, each "
-        "interval on its own; the CSV has p of a t-test by Holm's method over all models of a measure and text",
-        "Against a law the loss is KL: the cross-entropy to be expected less the entropy of the law",
-        "As many parameters or operations: what linear heads show on a straight line between two ranks, in the "
-        "logarithm of their size; above the largest, what that one shows. Operations are those of matrices: "
-        "exponentials, of which a mixture has more, are not counted",
-        "At equal loss: less the linear head of the highest rank, trained for as many steps as give it the loss of the "
-        "model, with a learning rate that fell to the end of these; - where no number of steps that was tried does",
-        "At the temperature with as much TTO: what a head or objective does beyond making a model sharper or flatter",
-    ]
-    return Page(TITLE, sections, legend)
+    return Page(TITLE, sections, legend(__file__, "explanations", seeds=int(table.n.max())))
 
 
 def described(law: str, truth: str) -> str:

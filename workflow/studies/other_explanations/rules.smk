@@ -35,14 +35,11 @@ if EXPLAINED:
                 for row in models
             ],
         output:
-            **table(
-                "explanations", "9 Gradient", "What other output layers and objectives are worth", caption="table.rst"
-            ),
+            **table("explanations", "9 Gradient", "What other output layers and objectives are worth"),
             **figure(
                 "explanations",
                 "9 Gradient",
                 "What other output layers and objectives are worth",
-                caption="figure.rst",
             ),
         params:
             settings=settings(

@@ -10,6 +10,7 @@ from oversmoothing.models.logit_gradient import BATCH, NUMERICAL
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.story import legend
 from studies.along_training.table import along_training_table
 
 SHARES = {
@@ -62,18 +63,8 @@ def gradient_page(table: pd.DataFrame, title: str) -> Page:
         row["share, mean"] = _mean(means.share[means.model.isin(alike.model)])
         row["loss (nats)"] = _mean(means.loss[means.model.isin(alike.model)])
         rows.append(row)
-    seeds = table.seed.nunique()
-    legend = [
-        "g is the gradient of a token's loss with respect to its logits; the trunk receives W^T g, and so only P g, "
-        "the part of g in the column space of the head W, or of its approximation under a backward rank",
-        "Share: of |g|², in P g, over all scored positions; cosine: of g and P g, their mean; mean: of the share, "
-        f"over training from step {SETTLED} on",
-        f"Numerical rank: singular values above {NUMERICAL:.0%} of the largest of the gradients of {BATCH:,} positions",
-        "A LayerNorm or another Linear behind the trunk may take more of the gradient; that is not counted",
-    ]
-    if seeds > 1:
-        legend.append(f"Mean over {seeds} seeds [95 % interval by Student's t]")
-    return Page(title, [Section("", rows)], legend)
+    fixed = {"settled": SETTLED, "numerical": f"{NUMERICAL:.0%}", "batch": BATCH}
+    return Page(title, [Section("", rows)], legend(__file__, "gradient", seeds=table.seed.nunique(), **fixed))
 
 
 def _mean(values: pd.Series) -> Value:

@@ -5,20 +5,16 @@ from collections.abc import Sequence
 import pandas as pd
 
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.table import HOW, WIDTHS, bounds, claims_table, tally, verdict_cell
-from oversmoothing.claims.table import LEGEND as CLAIMS_LEGEND
+from oversmoothing.claims.table import HOW, WIDTHS, bounds, claims_table, tally, verdict_cell, verdict_words
 from oversmoothing.jobs import Job, run
 from oversmoothing.tables.formats import write_table
 from oversmoothing.tables.page import Cell, Page, Section, Value
 from oversmoothing.tables.record import read_record
+from oversmoothing.tables.story import legend
 from studies.paired_ranks.dispute import DISPUTE, Arms
 from studies.paired_ranks.paired import from_record
 
 TITLE = "Expressivity or optimisation: what is said, and whether it holds in this run:"
-LEGEND = [
-    *CLAIMS_LEGEND[:4],
-    "Published: other models, text and training; compare signs, not sizes",
-]
 
 
 def main(job: Job) -> None:
@@ -48,7 +44,8 @@ def dispute_page(claims: Sequence[Claim], table: pd.DataFrame, title: str) -> Pa
         )
     tests: list[dict[str, Cell]] = [{"claim": claim.id, "test": claim.how} for claim in claims]
     verdicts = ", ".join(tally(table.verdict))
-    return Page(f"{title} {verdicts}.", [Section("", rows, WIDTHS), Section(HOW, tests, latex=False)], LEGEND)
+    words = [*legend(__file__, "gradient_claims"), *verdict_words()]
+    return Page(f"{title} {verdicts}.", [Section("", rows, WIDTHS), Section(HOW, tests, latex=False)], words)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
 from oversmoothing.tables.record import record
+from oversmoothing.tables.story import legend
 from studies.imposed_rank.table import MEASURES
 
 TBAT = METRICS["tbat"]
@@ -156,21 +157,10 @@ def paired_page(table: pd.DataFrame, title: str) -> Page:
         sections.append(Section(f"At the end of training, against `{truth}`", _rows(against, [*COMPARED, SLOWDOWN])))
         if against.measure.isin(AT_LOSS).any():
             sections.append(Section(f"At equal loss, against `{truth}`", _rows(against, [*AT_LOSS])))
-    legend = [
-        f"Mean difference from the full model of the same seed, over {int(table.n.max())} seeds [95 % interval by "
-        "Student's t]; each interval on its own, with no allowance for their number",
-        directions(COMPARED[name][2] for name in COMPARED if (table.measure == name).any()),
-        "Steps to equal loss: how many times the full model's steps, to the lowest loss that both reach; a geometric "
-        "mean. The learning rate falls until the end, so that a full model trained for fewer steps would reach that "
-        "loss even earlier",
-        "At equal loss: less what the full model of the same seed has where its own loss, along training and at a "
-        "learning rate that is still high, comes down to that of the model; - where it never does",
-    ]
-    if table.published.notna().any():
-        legend.append(
-            "Published: Murugan (2026), bytes of WikiText-2, 4 layers of width 32; compare trends, not levels"
-        )
-    return Page(title, sections, legend)
+    published = table.published.notna().any()
+    words = legend(__file__, "paired_ranks", seeds=int(table.n.max()), published=published)
+    better = directions(COMPARED[name][2] for name in COMPARED if (table.measure == name).any())
+    return Page(title, sections, [*words, better])
 
 
 def _rows(table: pd.DataFrame, measures: Sequence[str]) -> list[dict[str, Cell]]:

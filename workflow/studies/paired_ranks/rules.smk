@@ -28,12 +28,8 @@ if PAIRED:
             along=[f"{RESULTS}/dynamics/{model.name}.parquet" for model in SNAPSHOTS if model.name in FULL],
             published=f"{PUBLISHED}/murugan_2026.csv",
         output:
-            **table(
-                "paired_ranks", "9 Gradient", "Ways to impose a rank: differences paired by seed", caption="paired.rst"
-            ),
-            **figure(
-                "paired_ranks", "9 Gradient", "What a rank costs, by where it is imposed", caption="paired_figure.rst"
-            ),
+            **table("paired_ranks", "9 Gradient", "Ways to impose a rank: differences paired by seed"),
+            **figure("paired_ranks", "9 Gradient", "What a rank costs, by where it is imposed"),
             seeds=BY_SEED,
         params:
             settings=settings(**config["statistics"], truth=TRUTHS[0]),
@@ -47,14 +43,11 @@ if PAIRED and imposed_rank.closes_a_square(config):
         input:
             seeds=BY_SEED,
         output:
-            **table(
-                "closed_square", "9 Gradient", "What a rank costs in the trunk and in the head", caption="square.rst"
-            ),
+            **table("closed_square", "9 Gradient", "What a rank costs in the trunk and in the head"),
             **figure(
                 "closed_square",
                 "9 Gradient",
                 "What a rank costs in the trunk and in the head",
-                caption="square_figure.rst",
             ),
         params:
             settings=settings(truth=TRUTHS[0]),
@@ -68,14 +61,11 @@ if SNAPSHOTS:
         input:
             [f"{RESULTS}/dynamics/{model.name}.parquet" for model in SNAPSHOTS],
         output:
-            **table(
-                "gradient", "9 Gradient", "How much of the logits' gradient reaches the trunk", caption="gradient.rst"
-            ),
+            **table("gradient", "9 Gradient", "How much of the logits' gradient reaches the trunk"),
             **figure(
                 "gradient",
                 "9 Gradient",
                 "How much of the logits' gradient reaches the trunk",
-                caption="gradient_figure.rst",
             ),
         params:
             settings=settings(
@@ -100,7 +90,6 @@ if PAIRED and SNAPSHOTS:
                 "gradient_claims",
                 "9 Gradient",
                 "What is said of expressivity and optimisation, and whether it holds",
-                caption="dispute.rst",
             ),
         params:
             settings=settings(classes=plan.tokens.vocabulary(config).get("vocabulary", 256)),

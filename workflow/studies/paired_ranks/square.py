@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 from oversmoothing.numerics.statistics import LEVEL, student_interval
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
 from oversmoothing.tables.record import record
+from oversmoothing.tables.story import legend
 from studies.paired_ranks.paired import COMPARED, INTERVAL
 
 CONTROL = "full_head"  # at the rank of the full head: a full head retrained on its own trunk
@@ -137,18 +138,8 @@ def square_page(table: pd.DataFrame, title: str) -> Page:
         Section(f"Against `{truth}`", _rows(table[table.truth.isna() | (table.truth == truth)]))
         for truth in table.truth.dropna().unique()
     ]
-    legend = [
-        f"Mean over {int(table.n.max())} seeds [95 % interval by Student's t]",
-        "Retrained: the trunk is frozen and a head trained on it, in all rows with the same steps and batches; it "
-        "starts at the head that the trunk was trained behind, or at its truncation",
-        "Cost: less the full head retrained on its own trunk, or of a model read as trained less the full model as "
-        "trained; paired by seed",
-        "Share: of what trunk and head of that rank cost together (Fieller's interval; - where that cost cannot be "
-        "distinguished from 0). The shares of trunk and head need not add up to 1; interaction: what they cost "
-        "together less the sum of both",
-        directions(COMPARED[name][2] for name in SHOWN),
-    ]
-    return Page(title, sections, legend)
+    words = legend(__file__, "closed_square", seeds=int(table.n.max()))
+    return Page(title, sections, [*words, directions(COMPARED[name][2] for name in SHOWN)])
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:

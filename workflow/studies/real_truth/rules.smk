@@ -17,8 +17,8 @@ if real_truth.compared(config):
             forced=scores(["forced"], IN_REAL_TRUTH),
             best_heads=BEST_HEADS,
         output:
-            **table("real_truth", "0 Findings", "Against a real language model: the numbers", caption="table.rst"),
-            **figure("real_truth", "0 Findings", "Against a real language model", caption="figure.rst"),
+            **table("real_truth", "0 Findings", "Against a real language model: the numbers"),
+            **figure("real_truth", "0 Findings", "Against a real language model"),
         params:
             settings=settings(
                 **config["statistics"], models=real_truth.members(config), truths=real_truth.truths(config)

@@ -10,6 +10,7 @@ from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
 from oversmoothing.tables.record import record
+from oversmoothing.tables.story import legend
 
 SHARE, OF = "_share", "_of"  # at the end of a measure: its share of KL, and that KL, at the same positions
 FORCED, BEST = "forced", "best"
@@ -82,17 +83,8 @@ def truths_page(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Pag
             sections.append(Section(f"TTO by truth, less that against `{base}`", _across(of_base)))
     pairs = table[(table.kind == "truth") & table.truth.isin(main)]
     sections.append(Section("Truths as models", _rows(pairs, METRIC_NAMES, ["model", "truth"])))
-    seeds = int(levels.n.max())
-    legend = [
-        f"Means over {seeds} seeds [95 % interval by Student's t]; differences are paired by seed; the same windows "
-        "for all; pure sampling. Each interval stands alone, with no allowance for their number",
-        "Truths as models: the truth in the first column held against that in the second [95 % interval from a "
-        "bootstrap over windows]",
-        "Forced: of KL, what this head leaves whatever enters it; best head: what the best head found for the rank "
-        "leaves, on windows that it was not fitted to",
-        directions(levels.better),
-    ]
-    return Page(TITLE, sections, legend)
+    words = legend(__file__, "real_truth", seeds=int(levels.n.max()))
+    return Page(TITLE, sections, [*words, directions(levels.better)])
 
 
 METRIC_NAMES = {name: labelled(METRICS[name].label, METRICS[name].better) for name in AGAINST_TRUTHS}

@@ -29,7 +29,7 @@ if KNOWN_INSIDE:
             ranks=expand(f"{RESULTS}/ranks/{{model}}.parquet", model=KNOWN_INSIDE),
             published=published("7_3"),
         output:
-            **table("effective_rank", "7 Rank", "Table 7.3: effective ranks", caption="table.rst"),
+            **table("effective_rank", "7 Rank", "Table 7.3: effective ranks"),
         params:
             settings=settings(
                 models=compared_inside("family"),

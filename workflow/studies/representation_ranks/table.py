@@ -9,6 +9,7 @@ import pandas as pd
 from oversmoothing.tables.page import Cell, Page, Section, Value, by_model
 from oversmoothing.tables.published import by_key, caveats, printed, that_matter
 from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.story import legend
 
 REPRESENTATIONS = {
     "logits": "logits",
@@ -78,20 +79,8 @@ def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
 
 def _legend(table: pd.DataFrame, positions: int) -> list[str]:
     drawn = int(table.n[table.representation.isin(OF_POSITIONS)].min())
-    which = f"{drawn:,} positions drawn at random over all windows, the same for every model"
-    if drawn < positions:
-        which = f"all {drawn:,} positions of this run, fewer than the {positions:,} that the config asks for"
-    parts = [
-        f"Over {which}; nothing is centred. Pre-bottleneck is what enters the bottleneck, post-bottleneck what enters "
-        "the head, W the head"
-    ]
-    reachable = table[table.representation == "reachable_head"]
-    if len(reachable):
-        parts.append(
-            "Reachable W is what the LayerNorm in front of the head leaves of it: W times its gain, on vectors of sum "
-            "zero, so of rank r - 1 at most"
-        )
-    return parts
+    reachable = (table.representation == "reachable_head").any()
+    return legend(__file__, "effective_rank", drawn=drawn, positions=positions, reachable=reachable)
 
 
 def _on_published(part: pd.DataFrame, table: pd.DataFrame) -> list[str]:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, by_model, labelled
 from oversmoothing.tables.published import caveats, listed
+from oversmoothing.tables.story import legend
 from studies.sample_quality.metrics import MEASURES
 from studies.sample_quality.table import HUMAN, SECOND
 
@@ -77,31 +78,18 @@ def _label(metric: str) -> str:
 
 
 def _legend(table: pd.DataFrame, completed: Collection[str]) -> list[str]:
-    n = int(table.n.max())
     whole, raw = ([MEASURES[name].label for name in MEASURES if (name in completed) == has] for has in (True, False))
-    parts = [
-        f"Mean ± standard deviation over {n:,} samples; MAUVE and byte TV are of the whole set, ± the standard "
-        "deviation over draws of whole windows, which repeat windows and so lower MAUVE and raise byte TV: the mean "
-        "of the draws stands in the CSV beside the value of the set",
-        "Intervals of the means stand in the CSV",
-        "A prompt may end inside a word. "
-        + (f"That part of the word is put before the continuation for {listed(whole)}; " if whole else "")
-        + f"{listed(raw)} {'are' if len(raw) > 1 else 'is'} of the continuation alone",
-        "Bold: closest to human (of the family, or of the truncated heads; by decoding: of the row). No other "
-        "direction is good by itself, but MAUVE is 1 ↑ and byte TV 0 ↓ for the human texts themselves",
-        f"Where there is a row `{SECOND}`, it is of other human texts: what lies no further from human than it does is "
-        f"within what {n:,} samples can tell",
-        "The thesis's script halves byte TV, so ours is halved here; the CSV has the true value. Repetition is the "
-        "share of word bigrams that occur more than once, loops the share of samples that end in a phrase of two or "
-        "more words three times in a row",
-    ]
-    parts += caveats(table)
     differs = set(" ".join(table.published_differs.dropna()).split())
-    if "language_model" in differs and table.value[table.measure == "mauve"].notna().any():
-        parts.append(
-            "The features in which MAUVE compares are not GPT-2 Large's but another language model's; a small one's "
-            "know the last words and little else, and MAUVE then tells less"
-        )
+    parts = legend(
+        __file__,
+        "sample_quality",
+        n=int(table.n.max()),
+        whole=listed(whole) if whole else None,
+        raw=f"{listed(raw)} {'are' if len(raw) > 1 else 'is'}",
+        second=SECOND,
+        other_model="language_model" in differs and table.value[table.measure == "mauve"].notna().any(),
+    )
+    parts += caveats(table)
     for (metric, note), missing in table[table.note.notna()].groupby(["measure", "note"], sort=False):
         sets = (missing.model + " " + missing.decoding.fillna("")).str.strip().tolist()
         whose = ", ".join(sets) if len(sets) <= 3 else f"{len(sets)} sets"

@@ -84,8 +84,8 @@ if JUDGED:
             published=published("5_3", "6_2", "6_3"),
             published_svd=published("h_1"),
         output:
-            **table("sample_quality", "5 Samples", "Tables 5.3, 6.2, 6.3, H.1: sample quality", caption="table.rst"),
-            **figure("byte_frequency", "5 Samples", "Figure 5.1: bytes in samples", caption="figure.rst"),
+            **table("sample_quality", "5 Samples", "Tables 5.3, 6.2, 6.3, H.1: sample quality"),
+            **figure("byte_frequency", "5 Samples", "Figure 5.1: bytes in samples"),
         params:
             settings=settings(
                 **config["statistics"],

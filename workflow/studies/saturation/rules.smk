@@ -33,8 +33,8 @@ if saturation.models_in_table(config, MODELS):
             law=f"{RESULTS}/saturation/law.parquet",
             points=f"{RESULTS}/saturation/points.parquet",
         output:
-            **table("saturation", "8 Small models", "Saturation: how far above the law models end", caption="table.rst"),
-            **figure("saturation", "8 Small models", "Saturation: losses and the law", caption="figure.rst"),
+            **table("saturation", "8 Small models", "Saturation: how far above the law models end"),
+            **figure("saturation", "8 Small models", "Saturation: losses and the law"),
         params:
             settings=settings(models=saturation.models_in_table(config, MODELS), truths=TRUTHS),
         script:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from oversmoothing.tables.page import Cell, Page, Section, Value, by_model
 from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.story import legend
 from studies.saturation.law import ALPHAS
 
 NEVER, ALWAYS = "never", "above it from the first loss that counts"
@@ -127,37 +128,14 @@ def _with_interval(row: pd.Series, decimals: int | None = None) -> Value:
 
 
 def _legend(table: pd.DataFrame) -> list[str]:
-    law = table[table.model.isna()]
-    unit = table.unit[table.measure == "leaves_at"].iloc[0]
-    text = f"Losses in nats per {unit.removesuffix('s')}" if unit == "bytes" else "Losses as the histories give them"
-    parts = [
-        "The law is L(N, T) = A / N^alpha + B / T^beta + E (Hoffmann et al. 2022), fitted to the losses along the "
-        "training of the models marked fitted, their first part left out: these lie about on it because they made it. "
-        f"N: weights of a model. T: {unit} of text that it has seen. {text}. ↓ lower is better",
-        "In brackets: the 95 % interval of a number; of a loss, where 95 % of the losses of a model that follows the "
-        "law would lie. Both are from a bootstrap of the residuals within each training. What another seed would "
-        "give is not in them, and where losses are few they are too narrow: in simulations they hold the truth in "
-        "65 to 90 % of cases",
-        "Leaves the law at: from there on every loss is above that band; (the first): none that counts was on "
-        "the law. The lowest loss is held against what the law says at the end",
-    ]
-    if law.note.str.startswith("no fit").any():
-        parts.append(f"There is {law.note.iloc[0]}")
-    elif law.note.str.contains("two sizes").any():
-        parts.append(
-            "With two sizes N the intervals of what the law says of a third one are from alphas of "
-            f"{ALPHAS[0]} to {ALPHAS[1]:g}"
-        )
-    if table["rank"].notna().any():
-        parts.append(
-            "Of models trained here N counts the blocks, without embedding, bottleneck and head: the members of a "
-            "family differ in rank and not in N, and what a low rank costs is how far above the law the member ends"
-        )
-    parts += [
-        "A learning rate that falls until the end makes losses before the end higher than a training that ends "
-        "there would have; the exponents are of such curves, and no law of models trained to the end",
-        "Godey et al. (2024) fit the larger Pythia models; the small ones end about 8 % above the extrapolation, and "
-        "at their best about 4 %. Here only a model of smaller N than all that are fitted can show the like; members "
-        "of one width differ in the rank of the head alone",
-    ]
-    return parts
+    notes = table.note[table.model.isna()]
+    no_fit = notes.iloc[0] if notes.str.startswith("no fit").any() else None
+    return legend(
+        __file__,
+        "saturation",
+        unit=table.unit[table.measure == "leaves_at"].iloc[0],
+        no_fit=no_fit,
+        two_sizes=notes.str.contains("two sizes").any(),
+        alphas=[f"{alpha:g}" for alpha in ALPHAS],
+        ranks=table["rank"].notna().any(),
+    )

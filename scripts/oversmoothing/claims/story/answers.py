@@ -1,6 +1,6 @@
 """Sentences that open a chapter: numbers of a table with their intervals, and no more than these allow."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,57 +8,58 @@ import pandas as pd
 from oversmoothing.store.layout import number
 from oversmoothing.tables.published import listed
 
-Answer = Callable[[pd.DataFrame], Iterator[str]]
 SEVERAL = "Numbers are means over trainings or truths, intervals from the lowest to the highest end of theirs."
 
 
 def at_ends(
+    table: pd.DataFrame,
     sentence: str,
     also: Mapping[str, Mapping[str, Any]] | None = None,
     decimals: int | None = None,
     difference: bool = False,
     **where: Any,
-) -> Answer:
-    """Answer with a measure at the lowest and the highest rank, or in each model if none has a rank.
+) -> Iterator[str]:
+    """Yield a sentence with a measure at the lowest and the highest rank, or in each model if none has a rank.
 
     `sentence` and `difference` are as in `said`. `where` holds the values of columns of the rows, None where they have
     none; `also` names further numbers by what `where` is for them instead.
     """
-
-    def answer(table: pd.DataFrame) -> Iterator[str]:
-        rows = selected(table, **where)
-        groups = {at([member]): rows[_named(rows) == member] for member in _ends(rows)}
-        others = {label: selected(table, **{**where, **other}) for label, other in (also or {}).items()}
-        yield from said(sentence, groups | others, decimals, difference) if groups else ()
-
-    return answer
+    rows = selected(table, **where)
+    groups = {at([member]): rows[_named(rows) == member] for member in _ends(rows)}
+    others = {label: selected(table, **{**where, **other}) for label, other in (also or {}).items()}
+    yield from said(sentence, groups | others, decimals, difference) if groups else ()
 
 
 def at_lowest(
-    sentence: str, by: str, names: Mapping[str, str] | None = None, difference: bool = False, **where: Any
-) -> Answer:
-    """Answer with numbers at the lowest rank, or of the first model, by the values of a column.
+    table: pd.DataFrame,
+    sentence: str,
+    by: str,
+    names: Mapping[str, str] | None = None,
+    difference: bool = False,
+    **where: Any,
+) -> Iterator[str]:
+    """Yield a sentence with numbers at the lowest rank, or of the first model, by the values of a column.
 
     As `at_ends`, and `sentence` has {at} for the place. The numbers are those of values that `names` has words for;
     without it, all.
     """
-
-    def answer(table: pd.DataFrame) -> Iterator[str]:
-        rows = selected(table, **where)
-        labels = names or {str(value): f"under {value}" for value in rows[by].unique()}
-        rows = rows[rows[by].isin(labels)]
-        if len(rows):
-            lowest, *_ = _ends(rows)
-            here = rows[_named(rows) == lowest]
-            groups = {label: here[here[by] == value] for value, label in labels.items()}
-            yield from said(sentence.replace("{at}", at([lowest])), groups, difference=difference)
-
-    return answer
+    rows = selected(table, **where)
+    labels = names or {str(value): f"under {value}" for value in rows[by].unique()}
+    rows = rows[rows[by].isin(labels)]
+    if len(rows):
+        lowest, *_ = _ends(rows)
+        here = rows[_named(rows) == lowest]
+        groups = {label: here[here[by] == value] for value, label in labels.items()}
+        yield from said(sentence.replace("{at}", at([lowest])), groups, difference=difference)
 
 
-def together(*answers: Answer) -> Answer:
-    """Answer with the sentences of several."""
-    return lambda table: (sentence for answer in answers for sentence in answer(table))
+def at_each(
+    table: pd.DataFrame, sentence: str, by: str = "rank", difference: bool = False, **where: Any
+) -> Iterator[str]:
+    """Yield a sentence with a measure at every rank, or for every other value of a column; as `at_ends`."""
+    rows = selected(table, **where)
+    labels = {value: at([int(value)]) if by == "rank" else f"({value})" for value in rows[by].dropna().unique()}
+    yield from said(sentence, {label: rows[rows[by] == value] for value, label in labels.items()}, None, difference)
 
 
 def said(

@@ -1,9 +1,24 @@
-"""The chapters of the story page, in the thesis's order: their words, tables, figures and claims."""
+"""The chapters of the story page: their words, tables, figures and claims, from stories."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import getmembers, isfunction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from oversmoothing.claims.story.answers import Answer, at_ends, at_lowest, together
+import pandas as pd
+from jinja2 import meta
+
+from oversmoothing.claims.story.answers import at_each, at_ends, at_lowest
+from oversmoothing.fingerprint import WORKFLOW, stories_of
+from oversmoothing.jobs import import_by_name
+from oversmoothing.tables.story import PLAIN, paragraphs, read_story
+
+# Words of answers: functions of a table that yield sentences, by name.
+Words = Mapping[str, Callable[..., Iterable[str]]]
+GENERAL: Words = {"at_each": at_each, "at_ends": at_ends, "at_lowest": at_lowest}
+CORE = ("models", "oversmoothing", "samples", "decoding", "truncated")  # stories of the library, in the thesis's order
 
 
 @dataclass(frozen=True)
@@ -13,8 +28,8 @@ class Chart:
     table: str
     title: str
     menus: Mapping[str, str]  # label of each menu, by the column that it selects
-    more: tuple[str, ...] = ()  # further tables with the same columns
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # values that a column is restricted to
+    more: Sequence[str] = ()  # further tables with the same columns
+    only: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values that a column is restricted to
     series: str = ""  # the column that distinguishes lines, if it is not ours against the published
 
 
@@ -23,120 +38,73 @@ class Chapter:
     """A chapter: a heading, paragraphs, definitions by term, and what it shows if it is there."""
 
     heading: str
-    text: tuple[str, ...]
-    # It may open with sentences made from tables, by name, and the figure that shows them.
-    answers: Mapping[str, Answer] = field(default_factory=dict)
-    picture: str = ""
+    text: tuple[str, ...] = ()
+    answer: str = ""  # what it opens with: a template whose variables are tables, and whose filters are `words`
+    words: Words = field(default_factory=lambda: GENERAL)
+    terms: Mapping[str, str] = field(default_factory=dict)
+    captions: Mapping[str, str] = field(default_factory=dict)  # of its figures
+    # In the options of a story, which has a chapter's tables and figures by default:
+    after: str = ""  # the heading that it follows; without one it is among the last
+    picture: str = ""  # the figure that shows the answer
     cover: str = ""  # a figure that the page begins with; the first that is there does
     samples: str = ""  # the table of samples of which a few are shown
-    claims: tuple[str, ...] = ()  # chapters of the claims, or their ids
-    terms: Mapping[str, str] = field(default_factory=dict)
-    charts: tuple[Chart, ...] = ()
-    tables: tuple[str, ...] = ()
-    figures: tuple[str, ...] = ()
-    after: str = ""  # the heading that a study's chapter follows; without one it is among the last
+    claims: Sequence[str] = ()  # chapters of the claims, or their ids; by default those of the study's ``claims.py``
+    charts: Sequence[Chart] = ()
+    tables: Sequence[str] = ()
+    figures: Sequence[str] = ()
 
 
-CHAPTERS = (
-    Chapter(
-        "The models",
-        (
-            "All models of the family read bytes and share everything but one number: how many dimensions enter the LM "
-            "head. The truth is a further model without that bottleneck, which stands in for the language.",
-        ),
-        answers={
-            "losses": at_ends(
-                "The rank of a model is how many dimensions enter its head. The share of positions at which the byte "
-                "that came next is the one that the model finds most probable is {}.",
-                also={"for the truth, the model that counts as right": {"kind": "truth"}},
-                measure="accuracy",
-                kind="family",
-            )
-        },
-        claims=("3",),
-        terms={
-            "family": "Models that are trained alike and differ in the rank of what enters the head.",
-            "rank": "The number of dimensions that enter the head, which maps them to one logit for each of 256 bytes.",
-            "truth": "The model whose distributions count as right.",
-        },
-        charts=(Chart("losses", "Validation loss and accuracy by rank", {"measure": "measure"}),),
-        tables=("losses",),
-        figures=("architecture", "losses"),
-    ),
-    Chapter(
-        "Oversmoothing",
-        ("Does a model of low rank give probability to bytes to which the truth gives next to none?",),
-        answers={
-            "oversmoothing": at_ends(
-                "The truth's nucleus is the few bytes that hold most of its probability. The probability that a model "
-                "adds outside it (TTO) is {}.",
-                measure="tto",
-                decoding="pure",
-            )
-        },
-        claims=("4", "F"),
-        terms={
-            "nucleus": "The smallest set of bytes to which the truth gives 90 % of its probability (metrics.tau).",
-            "TTO": "Tail token overassignment: the probability that the model adds outside the truth's nucleus.",
-            "NSMD": "Nucleus set mass difference: the probability that it takes away inside the nucleus.",
-            "TV": "Total variation: half the sum of all differences in probability.",
-            "KL": "Kullback-Leibler divergence of the model from the truth, in nats.",
-            "TBAT": "Total mass of the BAT-reject set (basis-aware threshold, Finlayson et al. 2024): what the model "
-            "gives to bytes that, judged by its head alone, the truth may give nothing; it needs no truth.",
-        },
-        picture="oversmoothing",
-        charts=(
-            Chart(
-                "decodings",
-                "Oversmoothing by rank",
-                {"measure": "metric", "decoding": "decoding", "truth": "truth"},
-                more=("tbat",),
-            ),
-        ),
-        tables=("oversmoothing", "rank_order", "truths", "entropy_difference"),
-    ),
-    Chapter(
-        "What the models write",
-        ("Every model continues the prompt of every window, under every decoding, with the same random numbers.",),
-        samples="samples",
-        tables=("samples",),
-    ),
-    Chapter(
-        "What decoding mends",
-        (
-            "Greedy decoding, top-k, top-p and a lower temperature move probability away from the tail. The truth is "
-            "left as it is.",
-        ),
-        answers={
-            "decodings_pooled": together(
-                at_lowest(
-                    "The probability that leaks outside the truth's nucleus (TTO) is, {at}, {}; pure changes nothing.",
-                    "decoding",
-                    measure="tto",
-                ),
-                at_lowest(
-                    "Half the sum of all differences from the truth (TV), which also counts those inside the nucleus, "
-                    "is {}.",
-                    "decoding",
-                    measure="tv",
-                ),
-            )
-        },
-        claims=("6",),
-        tables=("decodings_pooled", "decodings", "tbat"),
-    ),
-    Chapter(
-        "Heads cut to a lower rank",
-        ("The same rank can be imposed after training, by a singular value decomposition of the full model's head.",),
-        answers={
-            "svd": at_ends(
-                "The probability that the full model, its head cut after training, leaks outside the truth's nucleus "
-                "(TTO) is {}.",
-                measure="tto",
-                decoding="pure",
-            )
-        },
-        claims=("svd-monotone", "svd-worse-than-learned"),
-        tables=("svd", "tbat_approximation"),
-    ),
+def chapter(path: Path, words: Words | None = None, claims: Sequence[str] = ()) -> Chapter:
+    """Chapter of a story; its tables and figures are those that the story has words for, unless its options say."""
+    story = read_story(path)
+    question, answer, terms = (story.parts.get(name, "") for name in ("Question", "Answer", "Terms"))
+    charts = [Chart(**chart) for chart in story.options.get("charts", ())]
+    captions = story.told("Figure")
+    shown: dict[str, Any] = {"tables": [*story.told("Table")], "figures": [*captions], "claims": claims}
+    shown |= {**story.options, "charts": charts}
+    return Chapter(
+        story.heading,
+        tuple(paragraphs(question)),
+        answer,
+        {**GENERAL, **(words or {})},
+        dict(line.removeprefix("- ").split(": ", 1) for line in paragraphs(terms.replace("\n- ", "\n\n- "))),
+        {name: " ".join(paragraphs(text, unit="byte")) for name, text in captions.items()},
+        **shown,
+    )
+
+
+def of_studies(names: Iterable[str]) -> list[Chapter]:
+    """Chapters of studies of the project; the functions of ``finding.py``, where there is one, are words of answers."""
+    return [chapter(WORKFLOW / "studies" / name / "story.md", _words(name), _claims(name)) for name in names]
+
+
+def _words(study: str) -> Words:
+    return dict(getmembers(_module(study, "finding"), isfunction))
+
+
+def _claims(study: str) -> list[str]:
+    return [claim.id for claim in getattr(_module(study, "claims"), "CLAIMS", ())]
+
+
+def _module(study: str, name: str) -> ModuleType | None:
+    there = (WORKFLOW / "studies" / study / f"{name}.py").is_file()
+    return import_by_name(f"studies.{study}.{name}") if there else None
+
+
+def answered(chapter: Chapter, table: Callable[[str], pd.DataFrame | None]) -> list[str]:
+    """Sentences that a chapter opens with, made of those of its tables that `table` returns."""
+    environment = PLAIN.overlay()
+    environment.filters = PLAIN.filters | {name: _told(word) for name, word in chapter.words.items()}
+    named = meta.find_undeclared_variables(environment.parse(chapter.answer))
+    tables = {name: table(name) for name in chapter.tables if name in named}
+    return paragraphs(environment.from_string(chapter.answer).render(tables))
+
+
+def _told(word: Callable[..., Iterable[str]]) -> Callable[..., str]:
+    """Filter of a table that is there: the sentences of a function of it, each a paragraph."""
+    return lambda table, *args, **where: "" if table is None else "\n\n".join(word(table, *args, **where))
+
+
+CHAPTERS = tuple(
+    chapter(path) for name in CORE for path in stories_of(Path(__file__)) if path.name == f"{name}.story.md"
 )

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from oversmoothing.claims.claim import CONTRADICTED, HOLDS, IN_PART, NOT_TESTED, ONE_SEED, OPEN
 from oversmoothing.claims.headline import finding
-from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart
+from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart, answered
 from oversmoothing.claims.story.charts import by_rank
 from oversmoothing.claims.table import evidence
 from oversmoothing.jobs import UserError
@@ -27,6 +27,7 @@ from oversmoothing.tables.formats import html_of, line_html, prose_html
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.samples import HUMAN
+from oversmoothing.tables.story import words_for
 from oversmoothing.tables.web_page import write_web_page
 
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
@@ -103,20 +104,12 @@ def _chapter(results: Results, number: int, chapter: Chapter, charts: list[dict]
     inside = {
         "charts": list(_charts(results, chapter.charts, charts)),
         "claims": list(_claims(results, chapter.claims)),
-        **_folded(results, chapter.tables, chapter.figures),
+        **_folded(results, chapter.tables, [name for name in chapter.figures if name != chapter.picture], chapter),
     }
     if not any(inside.values()):
         return None
-    opening = {"answer": list(_answer(results, chapter)), "picture": _figure(results, chapter.picture)}
+    opening = {"answer": answered(chapter, results.record), "picture": _figure(results, chapter.picture, chapter)}
     return {**vars(chapter), "number": number, "excerpt": _excerpt(results, chapter), **opening, **inside}
-
-
-def _answer(results: Results, chapter: Chapter) -> Iterator[str]:
-    """Yield the sentences that a chapter opens with, from those of its tables that are there."""
-    for name, sentences in chapter.answers.items():
-        table = results.record(name)
-        if table is not None:
-            yield from sentences(table)
 
 
 def _excerpt(results: Results, chapter: Chapter) -> dict[str, Any] | None:
@@ -161,13 +154,15 @@ def _claims(results: Results, shown: Sequence[str]) -> Iterator[dict[str, Any]]:
             yield claim | {"evidence": list(evidence(claim))}
 
 
-def _folded(results: Results, tables: Iterable[str], figures: Iterable[str]) -> dict[str, list]:
+def _folded(
+    results: Results, tables: Iterable[str], figures: Iterable[str], chapter: Chapter | None = None
+) -> dict[str, list]:
     """Return the tables and figures that are there."""
     return {
         "tables": [
             _table(read_text(results.tables[name].with_suffix(".md"))) for name in tables if name in results.tables
         ],
-        "figures": [_figure(results, name) for name in figures if name in results.figures],
+        "figures": [_figure(results, name, chapter) for name in figures if name in results.figures],
     }
 
 
@@ -178,14 +173,15 @@ def _table(text: str) -> dict[str, str]:
     return {"title": words, "body": html_of(rest, words, level=2)}
 
 
-def _figure(results: Results, name: str) -> dict[str, str] | None:
-    """Return a figure's title and its SVG in base64; None if it is not there."""
+def _figure(results: Results, name: str, chapter: Chapter | None = None) -> dict[str, str] | None:
+    """Return a figure's title, its caption and its SVG in base64; None if it is not there."""
     if name not in results.figures:
         return None
     svg = read_text(results.figures[name].with_suffix(".svg"))
     title = TITLE.search(svg)
     words = html.unescape(title[1]) if title else name.replace("_", " ")
-    return {"title": words, "svg": b64encode(svg.encode()).decode()}
+    caption = words_for(name, chapter.captions) if chapter else ""
+    return {"title": words, "caption": caption, "svg": b64encode(svg.encode()).decode()}
 
 
 def _about(path: Path) -> dict[str, str]:
