@@ -10,8 +10,8 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, valued
-from oversmoothing.tables.record import record
-from studies.known_law.table import ARM, LAW, arms, named, over_seeds
+from oversmoothing.tables.record import over_seeds, record
+from studies.known_law.table import ARM, LAW, arms, named
 
 TITLE = "What BAT and other truncations reject of bytes that a law gives nothing."
 IMPOSSIBLE, CAUGHT, HARM = "impossible", "caught", "harm"
