@@ -48,7 +48,7 @@ class Contrast:
             return math.nan, math.nan
         if np.ptp(self.values) == 0:
             return self.mean, self.mean
-        low, high = stats.ttest_1samp(self.values, 0.0).confidence_interval(0.95)
+        low, high = stats.t.interval(0.95, len(self.values) - 1, self.mean, stats.sem(self.values))
         return float(low), float(high)
 
     @property

@@ -4,14 +4,16 @@ A row is one number, named by its keys: what was measured of which model, and un
 made with `record`, written with `formats.write_record` and read with `read_record`.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from oversmoothing.jobs import UserError
-from oversmoothing.numerics.statistics import Summary
+from oversmoothing.numerics.statistics import Summary, student_interval
 from oversmoothing.store.layout import read_csv
 
 TEXT, WHOLE, NUMBER = "str", "Int64", "float64"
@@ -116,6 +118,14 @@ def facts(model: Mapping[str, Any]) -> dict[str, Any]:
 def numbers(summary: Summary) -> dict[str, Any]:
     """Columns of a row that a summary fills."""
     return {"value": summary.mean, **{name: getattr(summary, name) for name in ("sd", "n", "low", "high")}}
+
+
+def over_seeds(values: Iterable[float]) -> dict[str, Any]:
+    """Columns of a row that numbers of several seeds fill: their mean, sd, count and 95 % interval by Student's t."""
+    own = np.asarray([float(value) for value in values])
+    mean, low, high = student_interval(own.tolist())
+    sd = float(own.std(ddof=1)) if len(own) > 1 else math.nan
+    return {"value": mean, "low": low, "high": high, "sd": sd, "n": len(own)}
 
 
 def read_record(path: str | Path) -> pd.DataFrame:

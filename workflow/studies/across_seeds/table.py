@@ -12,14 +12,13 @@ from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
-from oversmoothing.tables.record import record
+from oversmoothing.tables.record import over_seeds, record
 from oversmoothing.tables.story import legend
 
 STEP, FLOOR = "_step", "_floor"  # at the end of a measure
 LESS = " less "  # between two kinds, of a difference at one rank
 FAMILY = "family"
 LEAST = 3  # models of which pairs have an interval
-INTERVAL = ("value", "low", "high")
 ARM = ["kind", "rank", "arm"]
 
 
@@ -116,7 +115,7 @@ def across_page(table: pd.DataFrame, title: str) -> Page:
 def _levels(values: pd.DataFrame, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
     for group, part in values.groupby(list(keys), sort=False):
         facts = dict(zip(keys, group, strict=True))
-        yield {**facts, **_over_seeds(part.value), "better": METRICS[facts["measure"]].better}
+        yield {**facts, **over_seeds(part.value), "better": METRICS[facts["measure"]].better}
 
 
 def _steps(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -125,7 +124,7 @@ def _steps(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
         for rank, higher in pairwise(sorted(by_rank)):
             paired = (by_rank[rank] - by_rank[higher]).dropna()
             facts = {"kind": kind, "rank": rank, "measure": f"{measure}{STEP}", "note": f"less rank {higher}"}
-            yield {**facts, **_over_seeds(paired)}
+            yield {**facts, **over_seeds(paired)}
 
 
 def _between_arms(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -133,7 +132,7 @@ def _between_arms(pooled: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for kind in by_seed.columns.drop(FAMILY, errors="ignore") if FAMILY in by_seed else []:
         difference = (by_seed[kind] - by_seed[FAMILY]).dropna()
         for (rank, measure), paired in difference.groupby(["rank", "measure"]):
-            yield {"kind": f"{kind}{LESS}{FAMILY}", "rank": rank, "measure": measure, **_over_seeds(paired)}
+            yield {"kind": f"{kind}{LESS}{FAMILY}", "rank": rank, "measure": measure, **over_seeds(paired)}
 
 
 def _floor(scores: pd.DataFrame, group: str, names: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -142,12 +141,11 @@ def _floor(scores: pd.DataFrame, group: str, names: Sequence[str]) -> Iterator[d
         for pair in part.to_dict("records"):
             yield {**facts, **{key: pair[key] for key in ("model", "truth", "value", "n")}}
         square = part.pivot_table(index="model", columns="truth", values="value").reindex(names)[list(names)]
-        yield {**facts, **dict(zip(INTERVAL, of_pairs(square.to_numpy()), strict=True)), "n": len(names)}
-
-
-def _over_seeds(values: pd.Series) -> dict[str, Any]:
-    interval = dict(zip(INTERVAL, student_interval(values.tolist()), strict=True))
-    return {**interval, "sd": float(values.std()), "n": len(values)}
+        yield {
+            **facts,
+            **dict(zip(("value", "low", "high"), of_pairs(square.to_numpy()), strict=True)),
+            "n": len(names),
+        }
 
 
 def _off_diagonal(values: np.ndarray) -> np.ndarray:

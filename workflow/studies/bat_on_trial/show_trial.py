@@ -10,9 +10,9 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, valued
-from oversmoothing.tables.record import record
+from oversmoothing.tables.record import over_seeds, record
 from oversmoothing.tables.story import legend
-from studies.known_law.table import ARM, LAW, arms, named, over_seeds
+from studies.known_law.table import ARM, LAW, arms, named
 
 TITLE = "What BAT and other truncations reject of bytes that a law gives nothing."
 IMPOSSIBLE, CAUGHT, HARM = "impossible", "caught", "harm"

@@ -1,16 +1,14 @@
 """Table of what models show against a law that is known: levels, the share that is forced, and what stand-ins hide."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from oversmoothing.numerics.statistics import student_interval
-from oversmoothing.tables.record import record
+from oversmoothing.tables.record import over_seeds, record
 
-INTERVAL = ("value", "low", "high")
 LAW, STAND_INS = "law", "stand-ins"  # truths
 MEASURES = {
     "tto": "probability",
@@ -51,12 +49,6 @@ def known_law_table(scores: pd.DataFrame, learners: Sequence[Mapping[str, Any]])
     pooled = pooled.groupby([*ARM, "seed", "truth"], as_index=False, dropna=False)[list(MEASURES)].mean()
     pooled = pooled.merge(_excesses(pooled), how="left")
     return record([*_levels(pooled), *_biases(pooled), *_with_more_text(pooled)])
-
-
-def over_seeds(values: Iterable[float]) -> dict[str, Any]:
-    """Mean, ends of its 95 % interval by Student's t, and number of values, as columns of the record."""
-    by_seed = [float(value) for value in values]
-    return {**dict(zip(INTERVAL, student_interval(by_seed), strict=True)), "n": len(by_seed)}
 
 
 def arms(table: pd.DataFrame, *more: str) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:

@@ -10,11 +10,10 @@ import pandas as pd
 
 from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.numerics.equal_loss import at_loss
-from oversmoothing.numerics.statistics import holm, student_interval, student_p
-from oversmoothing.tables.record import record
+from oversmoothing.numerics.statistics import holm, student_p
+from oversmoothing.tables.record import over_seeds, record
 from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER, setting
 
-INTERVAL = ("value", "low", "high")
 MEASURES = {
     "loss": "nats per byte",
     "kl": "nats",
@@ -136,8 +135,7 @@ def _rows(group: Group) -> Iterator[dict[str, Any]]:
 
 def _row(group: Group, arm: str, measure: str, by_seed: pd.Series) -> dict[str, Any]:
     facts = {key: group.arms[arm][key] for key in ARM}
-    interval = dict(zip(INTERVAL, student_interval(by_seed.tolist()), strict=True))
-    return {**facts, "measure": measure, **interval, "n": len(by_seed), "unit": MEASURES[measure.partition("_")[0]]}
+    return {**facts, "measure": measure, **over_seeds(by_seed), "unit": MEASURES[measure.partition("_")[0]]}
 
 
 Differences = Iterator[tuple[str, pd.Series]]

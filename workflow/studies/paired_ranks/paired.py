@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.numerics.equal_loss import at_loss
-from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
-from oversmoothing.tables.record import record
+from oversmoothing.tables.record import over_seeds, record
 from oversmoothing.tables.story import legend
 from studies.imposed_rank.table import MEASURES
 
@@ -28,7 +27,6 @@ BETWEEN = {
     "plain less retrained": "plain head from scratch, less retrained",
 }
 BASE = "_base"  # at the end of a measure: the value of the full model
-INTERVAL = ("value", "low", "high")
 GROUP = ["kind", "rank", "truth", "measure", "unit"]
 
 
@@ -132,13 +130,14 @@ def paired_table(differences: pd.DataFrame, published: pd.DataFrame) -> pd.DataF
         if facts["measure"] == SLOWDOWN:
             if not all(0 < ratio < math.inf for ratio in alike.difference):
                 continue  # a training that has its lowest loss before the first step
-            interval = [math.exp(end) for end in student_interval(np.log(alike.difference).tolist())]
+            logarithms = over_seeds(np.log(alike.difference))
+            mean = {name: math.exp(logarithms[name]) for name in ("value", "low", "high")} | {"n": len(alike)}
         elif alike.difference.isna().any():
             continue
         else:
-            interval = list(student_interval(alike.difference.tolist()))
+            mean = over_seeds(alike.difference)
         facts["truth"] = facts["truth"] or None
-        row = facts | dict(zip(INTERVAL, interval, strict=True)) | {"n": len(alike)}
+        row = facts | mean
         if (place := (facts["kind"], facts["rank"], facts["measure"])) in named.index:
             mean, low, high = named.loc[place, ["mean", "low", "high"]]
             row |= {"published": mean, "published_low": low, "published_high": high}

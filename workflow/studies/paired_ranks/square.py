@@ -7,16 +7,17 @@ gradient came through r dimensions; its head is as trained.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from oversmoothing.numerics.statistics import LEVEL, student_interval
+from oversmoothing.numerics.statistics import LEVEL
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
-from oversmoothing.tables.record import record
+from oversmoothing.tables.record import over_seeds, record
 from oversmoothing.tables.story import legend
-from studies.paired_ranks.paired import COMPARED, INTERVAL
+from studies.paired_ranks.paired import COMPARED
 
 CONTROL = "full_head"  # at the rank of the full head: a full head retrained on its own trunk
 FULL, NARROW = "full head", "head of rank r"
@@ -103,33 +104,33 @@ def square_table(differences: pd.DataFrame) -> pd.DataFrame:
     rows = []
     compared = differences[differences.measure.isin(COMPARED)]
     for (measure, truth, unit), alike in compared.groupby(["measure", "truth", "unit"], sort=False):
-        for kind, rank, end, interval, n in _intervals(alike, dict(costs(differences, measure, truth))):
-            facts = {"kind": kind, "rank": rank, "truth": truth or None, "measure": f"{measure}{end}", "n": n}
+        for kind, rank, end, mean in _means(alike, dict(costs(differences, measure, truth))):
+            facts = {"kind": kind, "rank": rank, "truth": truth or None, "measure": f"{measure}{end}"}
             facts["unit"] = "of the cost of both" if end == SHARE else unit
-            rows.append(facts | dict(zip(INTERVAL, interval, strict=True)))
+            rows.append(facts | mean)
     return record(rows)
 
 
-def _intervals(
+def _means(
     differences: pd.DataFrame, closed: Mapping[int, pd.DataFrame]
-) -> Iterator[tuple[str, int, str, tuple[float, float, float], int]]:
-    """Yield kind, rank, end of the measure, mean with interval, and seeds, of all that is known of a measure."""
+) -> Iterator[tuple[str, int, str, dict[str, Any]]]:
+    """Yield kind, rank, end of the measure, and mean over seeds, of all that is known of a measure."""
     if closed:
         control = next(iter(closed.values())).control
-        full = int(differences["rank"][differences.kind == CONTROL].max())
-        yield CONTROL, full, "", student_interval(control.tolist()), len(control)
+        yield CONTROL, int(differences["rank"][differences.kind == CONTROL].max()), "", over_seeds(control)
     for rank, cells in closed.items():
-        n, both = len(cells), cells.own_trunk
+        both = cells.own_trunk
         for kind in RETRAINED:
-            yield kind, rank, "", student_interval((cells[kind] + cells.control).tolist()), n
-            yield kind, rank, COST, student_interval(cells[kind].tolist()), n
+            yield kind, rank, "", over_seeds(cells[kind] + cells.control)
+            yield kind, rank, COST, over_seeds(cells[kind])
         for kind in ("retrained", "full_head"):
-            yield kind, rank, SHARE, ratio_interval(cells[kind].tolist(), both.tolist()), n
-        yield NOT_ADDED, rank, COST, student_interval((both - cells.full_head - cells.retrained).tolist()), n
+            share = ratio_interval(cells[kind].tolist(), both.tolist())
+            yield kind, rank, SHARE, dict(zip(("value", "low", "high"), share, strict=True)) | {"n": len(cells)}
+        yield NOT_ADDED, rank, COST, over_seeds(both - cells.full_head - cells.retrained)
         for kind, trained in differences[differences["rank"] == rank].groupby("kind"):
             if kind in TRAINED:
-                yield kind, rank, "", student_interval((trained.base + trained.difference).tolist()), len(trained)
-                yield kind, rank, COST, student_interval(trained.difference.tolist()), len(trained)
+                yield kind, rank, "", over_seeds(trained.base + trained.difference)
+                yield kind, rank, COST, over_seeds(trained.difference)
 
 
 def square_page(table: pd.DataFrame, title: str) -> Page:
@@ -143,7 +144,7 @@ def square_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
-    values = table.set_index(["kind", "rank", "measure"])[list(INTERVAL)]
+    values = table.set_index(["kind", "rank", "measure"])[["value", "low", "high"]]
     full = int(table["rank"].max())
 
     def cells(kind: str, rank: int) -> dict[str, Cell]:

@@ -6,10 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
-from oversmoothing.tables.record import record
+from oversmoothing.tables.record import over_seeds, record
 from oversmoothing.tables.story import legend
 
 SHARE, OF = "_share", "_of"  # at the end of a measure: its share of KL, and that KL, at the same positions
@@ -53,13 +52,13 @@ def truths_table(
         for truth in (truth for truth in order if truth in of_ranks):
             square = of_ranks[truth]
             of_truth = {"measure": measure, "truth": truth}
-            rows += [{**of_truth, "rank": rank, **_over_seeds(square[rank])} for rank in ranks]
+            rows += [{**of_truth, "rank": rank, **over_seeds(square[rank].dropna())} for rank in ranks]
             for rank, less in dict.fromkeys([*pairwise(ranks), *((rank, ranks[-1]) for rank in ranks[:-1])]):
-                difference = _over_seeds(square[rank] - square[less])
+                difference = over_seeds((square[rank] - square[less]).dropna())
                 rows.append({**of_truth, "rank": rank, "less": f"rank {less}", **difference})
             for base in _bases(truth, truths):
                 for rank in ranks:
-                    difference = _over_seeds(square[rank] - of_ranks[base][rank])
+                    difference = over_seeds((square[rank] - of_ranks[base][rank]).dropna())
                     rows.append({**of_truth, "rank": rank, "less": base, **difference})
     described = [{**row, "kind": "family", **_unit(str(row["measure"]))} for row in rows]
     others = [{**row, **_unit(row["measure"])} for row in between.to_dict("records")]
@@ -95,12 +94,6 @@ def _bases(truth: str, truths: Mapping[str, Sequence[str]]) -> list[str]:
     if truth not in truths["real"]:
         return []
     return [base for base in (truths["own"][0], truths["real"][0]) if base != truth]
-
-
-def _over_seeds(values: pd.Series) -> dict[str, Any]:
-    known = values.dropna()
-    interval = dict(zip(("value", "low", "high"), student_interval(known.tolist()), strict=True))
-    return {**interval, "sd": float(known.std()), "n": len(known)}
 
 
 def _unit(measure: str) -> dict[str, str]:
