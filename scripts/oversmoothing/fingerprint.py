@@ -200,8 +200,10 @@ def _names(tree: ast.Module) -> set[str]:
 
 
 def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield statements and their nested statements, but no expressions, which contain no imports."""
+    """Yield statements and their nested statements, but no expressions, and nothing that only type checkers read."""
     for node in body:
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
         yield node
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
             inner = getattr(node, name, None)

@@ -152,6 +152,19 @@ def test_does_not_depend_on_where_the_project_lies(scripts):
         assert fresh(script.name, scripts) == fingerprint(script.name)
 
 
+def test_what_only_type_checkers_import_is_no_part_of_the_code(scripts):
+    before = fresh("train.py", scripts)
+    model = scripts / "oversmoothing/models/model.py"
+    added = (
+        model.read_text()
+        + "\n\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import oversmoothing.scores.tbat\n"
+    )
+    model.write_text(added)
+    typed = fresh("train.py", scripts)
+    edit(scripts / "oversmoothing/scores/tbat.py", "def ", "X = 1\n\n\ndef ")
+    assert fresh("train.py", scripts) == typed != before
+
+
 def test_comments_docstrings_and_blank_lines_do_not_count(scripts):
     before = fresh("train.py", scripts)
     model = scripts / "oversmoothing/models/model.py"
