@@ -94,12 +94,12 @@ def follow(folder, built):
     contributor.places["An objective"] = 1
 
     rules, step, story = blocks("A study")
-    place = "workflow/studies/worst"
+    place = "workflow/studies/largest_leak"
     (folder / place).mkdir()
     add("A study", f"{place}/rules.smk", rules)
     add("A study", f"{place}/show.py", step)
     add("A study", f"{place}/story.md", story)
-    add("A study", "config/config.yaml", "  - worst\n", before="checkpoints:")
+    add("A study", "config/config.yaml", "  - largest_leak\n", before="checkpoints:")
 
     (folder / PLACES).write_text(json.dumps(contributor.places))
     write_poems(folder)

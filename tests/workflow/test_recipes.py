@@ -144,11 +144,11 @@ def test_a_corpus_is_what_the_models_read(everything):
 
 
 def test_a_study_has_its_table_in_the_report_and_on_the_page(everything):
-    worst, scores = table(everything, "worst"), everything.folder / "results/scores/tto"
-    assert set(worst.model) == {path.stem for path in scores.glob("bn*.parquet")}
-    for row in worst.itertuples():
+    largest, scores = table(everything, "largest_leak"), everything.folder / "results/scores/tto"
+    assert set(largest.model) == {path.stem for path in scores.glob("bn*.parquet")}
+    for row in largest.itertuples():
         assert row.value == pytest.approx(pd.read_parquet(scores / f"{row.model}.parquet").value.max(), abs=1e-5)
-    assert "results/tables/worst.html" in (everything.folder / "report.html").read_text()
+    assert "results/tables/largest_leak.html" in (everything.folder / "report.html").read_text()
     index = (everything.folder / "results/index.html").read_text()
     assert "The largest TTO of each model." in index
     assert "The largest TTO is 0." in index
