@@ -27,7 +27,7 @@ NO_RESULTS = {  # settings, sizes, speeds, citations, tables of the thesis, and 
         loss is 10 %; On the 4 %; 0.05 to 0.07 nats; 0.01; arXiv 2602.20433; arXiv 2604.28036
         """,
     "forced": """
-        95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; 0.20 nats; 0.018 where fitted; At 30 %; (5 %
+        > 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; 0.20 nats; 0.018 where fitted; At 30 %; (5 %
         {4: "0.522", 8: "0.126", 16: "0.0220", 32: "0.0032"}; adds 0.11 to 0.14 nats
         | 4 | 0.849 | 0.540 | 0.676 [0.665, 0.687] | 0.647 | 64 % | 80 %
         | 8 | 0.444 | 0.132 | 0.184 [0.181, 0.188] | 0.178 | 73 % | 42 %
