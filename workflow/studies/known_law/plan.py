@@ -87,6 +87,11 @@ def learners(config: Config, text: Text) -> dict[str, Model]:
     return judged(config, text) | {model.name: model for model in further}
 
 
+def by_text(config: Config) -> dict[str, dict[str, Model]]:
+    """The models that learn each text, by name."""
+    return {name: learners(config, text) for name, text in texts(config).items()}
+
+
 def judged(config: Config, text: Text) -> dict[str, Model]:
     """The models that are held against the law of a text, by name: those of its ranks, then stand-ins for the law."""
     members = [trained_member(config, {"rank": rank}, seed) for rank in text.ranks for seed in text.seeds]
@@ -215,9 +220,9 @@ def _over(model: Model, text: Text, passes: int, share: float = 1.0) -> Model:
 
 def work(config: Config) -> list[dict[str, Any]]:
     """Number of models that learn texts, and operations that it takes; sampling the texts is not counted."""
-    trained = [model.settings or {} for text in texts(config).values() for model in learners(config, text).values()]
+    trained = [model.settings or {} for models in by_text(config).values() for model in models.values()]
     what = "models that learn texts of known laws"
     return [{"what": what, "count": len(trained), "operations": sum(map(training_flops, trained))}] if trained else []
 
 
-STUDY = Study(mistakes=mistakes, work=work, needs=("forced_part", "imposed_rank"))
+STUDY = Study(mistakes=mistakes, learners=by_text, work=work, needs=("forced_part", "imposed_rank"))
