@@ -205,22 +205,21 @@ def mistakes(config: Config) -> Iterator[str]:
 
 def _member(config: Config, model: Model, text: Text) -> Model:
     """Return a member that is trained over a text; one of fewer steps than others, over as much less of it."""
-    steps = (model.settings or {})["training"]["max_steps"]
+    steps = model.settings["training"]["max_steps"]
     return _over(model, text, config["known_law"]["passes"], steps / config["training"]["max_steps"])
 
 
 def _over(model: Model, text: Text, passes: int, share: float = 1.0) -> Model:
     """Return a model that is trained over a text, each sequence so many times, or for a share of these steps."""
-    trained = model.settings or {}
-    training = trained["training"]
+    training = model.settings["training"]
     steps = round(passes * text.sequences // (training["batch"] * training["accumulation"]) * share)
     changed = {"max_steps": max(1, steps), "snapshots": False, "patience": 1000}
-    return replace(model, settings=settings(**{**trained, "training": {**training, **changed}}))
+    return replace(model, settings=settings(**{**model.settings, "training": {**training, **changed}}))
 
 
 def work(config: Config) -> list[dict[str, Any]]:
     """Number of models that learn texts, and operations that it takes; sampling the texts is not counted."""
-    trained = [model.settings or {} for models in by_text(config).values() for model in models.values()]
+    trained = [model.settings for models in by_text(config).values() for model in models.values()]
     what = "models that learn texts of known laws"
     return [{"what": what, "count": len(trained), "operations": sum(map(training_flops, trained))}] if trained else []
 
