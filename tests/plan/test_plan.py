@@ -1,6 +1,7 @@
 """The config: what it may hold, which models follow from it, and how its mistakes read."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_truths_from_the_hub_are_assets():
     name = "EvaByte--EvaByte@main"
     assert plan.assets.by_name(config)[name] == {"repository": "EvaByte/EvaByte", "revision": "main"}
     evabyte = plan.models.by_name(config)["evabyte"]
-    assert (evabyte.kind, evabyte.settings, evabyte.path) == ("truth", None, None)
+    assert (evabyte.kind, evabyte.settings, evabyte.path) == ("truth", {}, None)
     wanted = {"asset": "EvaByte--EvaByte@main", "layout": "evabyte", "bos": True, "batch": 16, "precision": "bf16"}
     assert evabyte.hub == wanted
     assert plan.samples.sampling_settings(config, [], evabyte)["batch"] == 16
@@ -248,7 +249,10 @@ def test_a_checkpoint_of_the_users_own():
     config = default(family=[{"rank": 4}, {"name": "mine", "path": "w.safetensors"}])
     check(config)
     mine = plan.models.by_name(config)["mine"]
-    assert (mine.path, mine.settings, mine.rank) == ("w.safetensors", None, None)
+    assert (mine.path, mine.settings, mine.rank) == ("w.safetensors", {}, None)
+    for also in ({"path": None}, {"source": "other"}, {"hub": {"asset": "a"}}, {"settings": {"seed": 1}}):
+        with pytest.raises(ValueError, match="mine: needs `settings`, `path`, `hub` or `source`, and one of them"):
+            replace(mine, **also)
 
 
 def test_a_sweep_of_widths_has_no_bottleneck_and_truncates_the_widest():

@@ -240,13 +240,16 @@ def test_a_training_under_another_version_of_pytorch_starts_anew(tmp_path, monke
 
 
 def test_only_what_snakemake_has_recorded_is_accepted():
-    rules = {"old": "train", "new": "train", "waits": "train_truth", "else": "score"}
+    params = {"old": ["checkpoints"], "new": ["checkpoints"], "waits": ["checkpoints"], "else": []}
     dag = SimpleNamespace(
-        jobs=[SimpleNamespace(rule=SimpleNamespace(name=rule), name=name) for name, rule in rules.items()],
+        jobs=[
+            SimpleNamespace(rule=SimpleNamespace(params=dict.fromkeys(keys)), name=name)
+            for name, keys in params.items()
+        ],
         finished=lambda job: job.name == "new",
         needrun=lambda job: job.name in ("new", "waits"),
     )
-    assert [job.name for job in accepted(dag, "train", "train_truth")] == ["old", "new"]
+    assert [job.name for job in accepted(dag)] == ["old", "new"]
 
 
 def test_all_outputs_state_their_names_and_how_many_classes_the_model_has(tmp_path, monkeypatch):

@@ -224,7 +224,7 @@ def _shapes(config: Config) -> Iterator[str]:
     """Check the shape of each model, and that a window fits into its block."""
     window = config["windows"]["prompt"] + config["windows"]["scored"]
     for model in by_name(config).values():
-        if model.settings is None:
+        if not model.settings:
             continue
         shape = model.settings["model"]
         size, odd = divmod(shape["width"], shape["heads"])

@@ -26,7 +26,7 @@ def check_paths(config: Mapping[str, Any]) -> None:
 def missing_text(config: Mapping[str, Any]) -> list[str]:
     """Messages about missing texts that the config names; what a study needs can be said without them."""
     globs = [("corpus.paths", pattern) for pattern in patterns(config)]
-    globs += [(key, pattern) for key, of_study in studies.texts(config).items() for pattern in of_study]
+    globs += [(key, pattern) for key, of_study in studies.joined(config, "texts").items() for pattern in of_study]
     missing = [f"{key}: no file matches {pattern!r}" for key, pattern in globs if not matching_files([pattern])]
     shards = [shard for shard in local_shards(config) if not shard.is_file()]
     missing += [f"corpus.fineweb.repository: no file {shard}" for shard in shards]
@@ -52,7 +52,7 @@ def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
     """Messages about paths that Snakemake would read as containing a wildcard, or that break a line."""
     named = dict(_folders(config)) | _files(config) | {key: config[key] for key in ("results", "assets")}
     named |= {f"corpus.paths: {path}": path for path in user_files(config)}
-    for key, globs in studies.texts(config).items():
+    for key, globs in studies.joined(config, "texts").items():
         named |= {f"{key}: {path}": path for path in matching_files(globs)}
     for key, path in named.items():
         if CONTROL.search(path):
@@ -96,7 +96,7 @@ def _no_folders(config: Mapping[str, Any]) -> Iterator[str]:
 def _files(config: Mapping[str, Any]) -> dict[str, str]:
     """Paths of checkpoints, and of what the studies read, by key."""
     lists = {"family": config["family"], "truths": config["truths"]}
-    return studies.files(config) | {
+    return studies.joined(config, "files") | {
         f"{key}.{i}.path": entry["path"]
         for key, entries in lists.items()
         for i, entry in enumerate(entries)
@@ -117,4 +117,4 @@ def _folders(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, name in named.items():
         if folder := as_folder(name):
             yield key, str(folder)
-    yield from studies.folders(config).items()
+    yield from studies.joined(config, "folders").items()

@@ -26,12 +26,12 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         source = hub_source(*named_tokenizer)
         part = {"part": "tokenizer"} if {"repository", "folder"} & set(source) else {}
         sources[name] = settings(**source, **part)
-    return sources | {name: source for name, (source, _) in studies.assets(config).items()}
+    return sources | {name: source for name, (source, _) in studies.joined(config, "assets").items()}
 
 
 def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """Sources of the assets of each repository on the hub, by name, each with its training ``step`` or None."""
-    steps = {name: at for name, (_, at) in studies.assets(config).items()}
+    steps = {name: at for name, (_, at) in studies.joined(config, "assets").items()}
     gathered: dict[str, dict[str, dict[str, Any]]] = {}
     for name, source in by_name(config).items():
         if "repository" in source:

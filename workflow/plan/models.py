@@ -1,7 +1,7 @@
 """The models of a config: the family with its arms, truncated heads, the truths and the user's checkpoints."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -19,7 +19,7 @@ CONTEXT = {"truths": 1000, "family": 0}  # bytes before a window that a byte vie
 
 @dataclass(frozen=True)
 class Model:
-    """One model.
+    """One model: trained here (`settings`), a checkpoint (`path`), of the hub (`hub`), or a head made of a `source`'s.
 
     Its name is the wildcard ``{model}``: that of its arm (see `plan.arms`) and its seed, ``bn4-s1337``, or the model it
     is made from, ``svd64-pythia-70m``; ``bn4-r0.002-s0``, a trial of a learning rate; or the name of a truth, of a
@@ -30,14 +30,18 @@ class Model:
     kind: str  # that of its arm, "truth" or "trial"
     rank: int | None = None  # of the head's input, or of the gradient; None if the config does not say
     seed: int | None = None
-    settings: dict[str, Any] | None = None  # ``model``, ``training``, ``seed``; None if it is not trained here
+    settings: dict[str, Any] = field(default_factory=dict)  # ``model``, ``training``, ``seed``
     processes: int = 1  # that train it; no setting, because it only decides where training runs
     path: str | None = None  # the user's checkpoint
     source: str | None = None  # the model from whose head its own was made
     published_as: str | None = None  # the thesis's name of it
     # ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``, ``context``, ``temperature``
-    hub: dict[str, Any] | None = None
+    hub: dict[str, Any] = field(default_factory=dict)
     member: str | None = None  # of a trial, the arm whose learning rate it decides
+
+    def __post_init__(self) -> None:
+        if sum(map(bool, (self.settings, self.path, self.hub, self.source))) != 1:
+            raise ValueError(f"{self.name}: needs `settings`, `path`, `hub` or `source`, and one of them")
 
     @property
     def arm(self) -> str:
@@ -52,12 +56,12 @@ class Model:
     @property
     def shape(self) -> dict[str, Any] | None:
         """The `model` settings that the weights must have; None for a model that is not trained here."""
-        return self.settings["model"] if self.settings else None
+        return self.settings.get("model")
 
     @property
     def byte_view(self) -> bool:
         """Whether it is a model over tokens in a study over bytes, of which only distributions of bytes are known."""
-        return (self.hub or {}).get("layout") == BYTE_VIEW
+        return self.hub.get("layout") == BYTE_VIEW
 
     @property
     def linear(self) -> bool:
@@ -104,15 +108,14 @@ def trials(config: Mapping[str, Any]) -> dict[str, Model]:
     """Trainings that decide the learning rate of each member of the family, by name, which must differ."""
     trials: dict[str, Model] = {}
     for member in (trained_member(config, entry, config["learning_rates"]["seed"]) for entry in trained_here(config)):
-        trained = member.settings or {}
         for rate in config["learning_rates"]["tried"]:
             name = f"{member.arm}-r{rate:g}-s{member.seed}"
             if name in trials:
                 raise ConfigError(
                     f"learning_rates.tried: {rate!r} and another agree in the six digits that name a trial; keep one"
                 )
-            training = {**trained["training"], "learning_rate": rate, "snapshots": False}
-            of_trial = settings(**{**trained, "training": training})
+            training = {**member.settings["training"], "learning_rate": rate, "snapshots": False}
+            of_trial = settings(**{**member.settings, "training": training})
             trials[name] = replace(member, name=name, kind="trial", settings=of_trial, member=member.arm)
     return trials
 
@@ -175,7 +178,7 @@ def followed_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "model": model.name,
             "kind": model.kind,
-            "settings": model.settings,
+            "settings": model.settings or None,
             "learning_rate": learning_rate_file(config, model),
             "checkpoints": checkpoints(config, model.name)["folder"],
         }
@@ -231,7 +234,7 @@ def _truncated(config: Mapping[str, Any], source: Model) -> list[Model]:
 def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
     others = (seed for seed in count(FIRST_TRUTH_SEED) if seed not in config["seeds"])
     training, seed = entry.get("training", {}), entry.get("seed", next(others))
-    trained = _training_settings(config, entry["model"], training, seed) if "model" in entry else None
+    trained = _training_settings(config, entry["model"], training, seed) if "model" in entry else {}
     return Model(
         entry["name"],
         "truth",
@@ -241,7 +244,7 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
         (config["training"] | training)["processes"],
         path=entry.get("path"),
         published_as=_published(entry),
-        hub=_hub_settings(config, entry, CONTEXT["truths"]) if "hub" in entry else None,
+        hub=_hub_settings(config, entry, CONTEXT["truths"]) if "hub" in entry else {},
     )
 
 
@@ -292,12 +295,12 @@ def capped(config: Mapping[str, Any]) -> list[str]:
     No head gives their logits, so what needs linear ones (BAT, what a head forces) leaves them out.
     """
     known = by_name(config)
-    return [name for name, model in known.items() if (known[model.source or name].hub or {}).get("capped")]
+    return [name for name, model in known.items() if known[model.source or name].hub.get("capped")]
 
 
 def byte_view_settings(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
     """Settings on which the distributions of a byte view depend."""
-    return settings(**{key: config["inference"][key] for key in ("precision", "threads")} | (model.hub or {}))
+    return settings(**{key: config["inference"][key] for key in ("precision", "threads")} | model.hub)
 
 
 def byte_views(config: Mapping[str, Any], *kinds: str) -> list[str]:

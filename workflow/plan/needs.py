@@ -42,7 +42,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
     files = [Path(source["gguf"]) for source in sources if "gguf" in source]
     return settings(
         models=[
-            {"name": model.name, "kind": model.kind, "settings": model.settings}
+            {"name": model.name, "kind": model.kind, "settings": model.settings or None}
             for model in (known | trials(config)).values()
         ],
         further=studies.work(config),

@@ -54,7 +54,7 @@ def training_memory(model: Model, attempt: int = 1) -> int:
 
     Weights, gradients, moments and their saved copies, and 3 GB for PyTorch and activations, in each process.
     """
-    return scaled(model.processes * (3000 + training_bytes(_shape(model)) // 10**6), attempt)
+    return scaled(model.processes * (3000 + training_bytes(model.settings["model"]) // 10**6), attempt)
 
 
 def training_time(config: Mapping[str, Any], model: Model) -> int:
@@ -64,7 +64,7 @@ def training_time(config: Mapping[str, Any], model: Model) -> int:
     the speed of one CPU thread. A training that reaches its limit saves its state, and its retry continues from there,
     so a retry needs no more time, and long trainings need retries, not a queue that admits jobs of weeks.
     """
-    training, shape = (model.settings or {})["training"], _shape(model)
+    training, shape = model.settings["training"], model.settings["model"]
     seen = training["max_steps"] * training["accumulation"] * training["batch"] * shape["block"]
     speed = model.processes * (3e13 if gpus(config) else 1e10 * training["threads"])
     return min(DAY, 30 + round(flops_per_byte_without_attention(shape) * seen / speed / 60))
@@ -72,12 +72,12 @@ def training_time(config: Mapping[str, Any], model: Model) -> int:
 
 def training_threads(model: Model) -> int:
     """Number of CPU threads of a training, over all its processes."""
-    return model.processes * (model.settings or {})["training"]["threads"]
+    return model.processes * model.settings["training"]["threads"]
 
 
 def stop_signal(model: Model) -> str:
     """SLURM option that sends SIGTERM to a training two minutes, and one more per GB to save, before its time limit."""
-    return f"--signal=TERM@{120 + 60 * round(checkpoint_bytes(_shape(model)) / 10**9)}"
+    return f"--signal=TERM@{120 + 60 * round(checkpoint_bytes(model.settings['model']) / 10**9)}"
 
 
 def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -> int:
@@ -112,7 +112,7 @@ def byte_view_operations(config: Mapping[str, Any], model: Model) -> int | None:
     """
     stored = _stored(config, model)
     windows = config["windows"]
-    read = (model.hub or {})["context"] + windows["prompt"]
+    read = model.hub["context"] + windows["prompt"]
     return None if stored is None else stored * windows["count"] * (read // 4 + windows["scored"])
 
 
@@ -125,7 +125,7 @@ def byte_view_time(config: Mapping[str, Any], model: Model) -> int:
 
 def _stored(config: Mapping[str, Any], model: Model) -> int | None:
     """Bytes of the weights of a model from the hub."""
-    return weight_bytes(f"{config['assets'].rstrip('/')}/{(model.hub or {})['asset']}.json")
+    return weight_bytes(f"{config['assets'].rstrip('/')}/{model.hub['asset']}.json")
 
 
 def asset_memory(source: Mapping[str, str], attempt: int = 1) -> int:
@@ -141,8 +141,3 @@ def asset_memory(source: Mapping[str, str], attempt: int = 1) -> int:
 def truncation_memory(config: Mapping[str, Any]) -> int:
     """Memory in MB for the singular vectors of a head, in float64; that of a model from the hub is large."""
     return 12_000 if config["svd_of"] else 2000
-
-
-def _shape(model: Model) -> dict[str, Any]:
-    """Shape of a model that is trained here."""
-    return (model.settings or {})["model"]

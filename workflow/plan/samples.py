@@ -31,4 +31,4 @@ def sampling_settings(
         "precision": inference["precision"],
         "threads": inference["threads"],
     }
-    return settings(**chosen | (model.hub or {} if model else {}))
+    return settings(**chosen | (model.hub if model else {}))

@@ -38,6 +38,8 @@ class Study:
     assets: Callable[[Config], Mapping[str, tuple[dict[str, str], int | None]]] = lambda config: {}
     models: Callable[[Config], Mapping[str, "Model"]] = lambda config: {}  # heads, made from those of others, by name
     arms: Sequence[Arm] = ()  # the kinds of these models
+    # Models that learn a text of the study, by name, by the text.
+    learners: Callable[[Config], Mapping[str, Mapping[str, "Model"]]] = lambda config: {}
     # What it takes to make them, for `snakemake needs`: of each kind ``what``, ``count`` and ``operations``.
     work: Callable[[Config], Iterable[Mapping[str, Any]]] = lambda config: ()
     # Tables that its claims read, and the thesis's tables that print the same, by number.
@@ -97,19 +99,14 @@ def mistakes(config: Config) -> Iterator[str]:
         yield from study.mistakes(config)
 
 
-def files(config: Config) -> dict[str, str]:
-    """Return the user's files that the studies of a config read, by key."""
-    return {key: path for study in _planned(config) for key, path in study.files(config).items()}
-
-
-def texts(config: Config) -> dict[str, list[str]]:
-    """Return globs of the user's texts that the studies of a config read, by key."""
-    return {key: globs for study in _planned(config) for key, globs in study.texts(config).items()}
+def joined(config: Config, part: str) -> dict[str, Any]:
+    """Return what the studies of a config add by one part of their `Study`, such as ``models``, by key."""
+    return {key: value for study in _planned(config) for key, value in getattr(study, part)(config).items()}
 
 
 def models(config: Config) -> dict[str, "Model"]:
     """Return the models that the studies of a config add to `plan.models.by_name`, by name."""
-    return {key: model for study in _planned(config) for key, model in study.models(config).items()}
+    return joined(config, "models")
 
 
 def arms(config: Config) -> list[Arm]:
@@ -120,16 +117,6 @@ def arms(config: Config) -> list[Arm]:
 def work(config: Config) -> list[Mapping[str, Any]]:
     """Return what it takes to make the models that the studies of a config add."""
     return [part for study in _planned(config) for part in study.work(config)]
-
-
-def folders(config: Config) -> dict[str, str]:
-    """Return the folders that the studies of a config read in the place of models of the hub, by key."""
-    return {key: path for study in _planned(config) for key, path in study.folders(config).items()}
-
-
-def assets(config: Config) -> dict[str, tuple[dict[str, str], int | None]]:
-    """Return what the studies of a config read of the hub, by name: the source, and the training step or None."""
-    return {name: asset for study in _planned(config) for name, asset in study.assets(config).items()}
 
 
 def tested(config: Config) -> dict[str, tuple[str, ...]]:

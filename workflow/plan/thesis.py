@@ -42,7 +42,7 @@ def compared(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) 
         differs = {
             "data": not _is_fineweb(config["corpus"]),
             "scale": kind != "truth" and not alike,
-            "recipe": source.settings is not None and not _is_thesis_recipe(source.settings["training"]),
+            "recipe": bool(source.settings) and not _is_thesis_recipe(source.settings["training"]),
             "truth": kind == "truth" and not alike,
             "rank": kind == "family" and model.rank is not None and str(model.rank) != model.published_as,
             "tau": "tau" in needed and config["metrics"]["tau"] != TAU,

@@ -78,10 +78,10 @@ OF_STUDIES = plan.studies.models(config)
 TRIALS = plan.models.trials(config)
 TRIED = plan.models.tried(TRIALS)
 TRAININGS = MODELS | TRIALS
+BY_TEXT = {None: TRAININGS} | plan.studies.joined(config, "learners")  # the corpus, and texts of studies
 PREDICTORS = [model for model in MODELS.values() if model.kind in ("family", "truth")]
 OWN = [model.name for model in MODELS.values() if model.kind != "svd" and not model.hub]
 TRAINED = [model for model in PREDICTORS if model.settings]
-SNAPSHOTS = []  # models that a study measures along their training
 BYTE_VIEWS = plan.models.byte_views(config, "truth", "family")
 FROM_HUB = [model.name for model in MODELS.values() if model.hub and not model.byte_view]
 TRUNCATED = names(MODELS, "svd")
@@ -104,10 +104,7 @@ DEVICE = lambda wildcards, output: config["device"]
 ADAPTERS = "oversmoothing/models/truths/load.py"  # of models from the hub, with its imports
 STATES = plan.tokens.states(config)
 
-ALWAYS = []  # made unless `wanted` names what is
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
-# Rules whose checkpoints are deleted once Snakemake has recorded their outputs.
-WITH_CHECKPOINTS = ["train_trial", "train", "train_truth"]
 STORIES = [*map(story.read_story, plan.studies.stories(config))]  # of the library and of the studies
 # Models of studies whose distributions others may measure, beside those of the family: ``folder`` of their results,
 # ``facts``, files of ``logits`` and ``weights``, and files of the logits of ``truths``, by name.
@@ -138,6 +135,16 @@ def scores(metrics, models):
 def decoding_code(decodings, *more):
     """Code of decodings and of further files, for the parameter `by_name` of what decodes."""
     return fingerprints(*files(link for entry in decodings for link in links(entry)), *more)
+
+
+def model_of(wildcards):
+    """The model of a job: one of this run, or of those that learn a text of a study."""
+    return BY_TEXT[wildcards.get("text")][wildcards.model]
+
+
+def chosen_rate(wildcards):
+    """File of the learning rate chosen for the model of a job, if the config lets one be chosen."""
+    return plan.models.learning_rate_file(config, model_of(wildcards)) or []
 
 
 def corpus_files(wildcards):

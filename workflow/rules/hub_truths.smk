@@ -85,8 +85,6 @@ use rule hub_sample as hub_sample_extra with:
         settings=lambda wildcards: plan.samples.sampling_settings(
             config, [EXTRA[wildcards.decoding]], MODELS[wildcards.model]
         ),
-        rank=None,
-        device=DEVICE,
         by_name=lambda wildcards: decoding_code([EXTRA[wildcards.decoding]], ADAPTERS),
 
 
@@ -104,5 +102,4 @@ use rule hub_sample as hub_sample_svd with:
             config, [PURE], MODELS[MODELS[wildcards.model].source]
         ),
         rank=lambda wildcards: MODELS[wildcards.model].rank,
-        device=DEVICE,
         by_name=decoding_code([PURE], ADAPTERS),

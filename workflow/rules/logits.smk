@@ -23,7 +23,7 @@ rule logits:
         **per_attempt(mem_mb=4000, runtime=60),
     params:
         settings=settings(**plan.tokens.inference(config)),
-        shape=lambda wildcards: MODELS[wildcards.model].shape,
+        shape=lambda wildcards: model_of(wildcards).shape,
         device=DEVICE,
     script:
         step("logits.py")

@@ -6,7 +6,6 @@ Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, sn
 """
 
 MODELS_TABLE = f"{RESULTS}/models.parquet"
-ALWAYS.append(MODELS_TABLE)
 
 
 rule train:
@@ -14,7 +13,7 @@ rule train:
         training=ancient(READ["train"]),
         validation=ancient(READ["validation"]),
         manifest=READ["manifest"],
-        learning_rate=lambda wildcards: plan.models.learning_rate_file(config, TRAININGS[wildcards.model]) or [],
+        learning_rate=chosen_rate,
     output:
         weights=WEIGHTS,
         history=HISTORY,
@@ -23,18 +22,18 @@ rule train:
         f"{RESULTS}/logs/train/{{model}}.log",
     wildcard_constraints:
         model=one_of(model.name for model in MODELS.values() if model.settings and model.kind != "truth"),
-    threads: lambda wildcards: plan.resources.training_threads(TRAININGS[wildcards.model])
+    threads: lambda wildcards: plan.resources.training_threads(model_of(wildcards))
     resources:
-        gpu=lambda wildcards: GPUS * TRAININGS[wildcards.model].processes,
+        gpu=lambda wildcards: GPUS * model_of(wildcards).processes,
         gpu_job=GPUS,
-        mem_mb=lambda wildcards, attempt: plan.resources.training_memory(TRAININGS[wildcards.model], attempt),
-        runtime=lambda wildcards: plan.resources.training_time(config, TRAININGS[wildcards.model]),
-        slurm_extra=lambda wildcards: plan.resources.stop_signal(TRAININGS[wildcards.model]),
+        mem_mb=lambda wildcards, attempt: plan.resources.training_memory(model_of(wildcards), attempt),
+        runtime=lambda wildcards: plan.resources.training_time(config, model_of(wildcards)),
+        slurm_extra=lambda wildcards: plan.resources.stop_signal(model_of(wildcards)),
     params:
-        settings=lambda wildcards: TRAININGS[wildcards.model].settings,
-        checkpoints=lambda wildcards, output: plan.models.checkpoints(config, wildcards.model),
+        settings=lambda wildcards: model_of(wildcards).settings,
+        checkpoints=lambda wildcards, output: plan.models.checkpoints(config, "-".join(wildcards)),
         device=DEVICE,
-        processes=lambda wildcards, output: TRAININGS[wildcards.model].processes,
+        processes=lambda wildcards, output: model_of(wildcards).processes,
     script:
         step("train.py")
 

@@ -16,8 +16,6 @@ rule sample:
         weights=WEIGHTS,
     output:
         [SAMPLES.replace("{decoding}", decoding) for decoding in DECODED],
-    log:
-        f"{RESULTS}/logs/sample/{{model}}.log",
     wildcard_constraints:
         model=one_of(OWN),
     threads: config["inference"]["threads"]
@@ -37,16 +35,12 @@ rule sample:
 use rule sample as sample_extra with:
     output:
         SAMPLES,
-    log:
-        f"{RESULTS}/logs/sample_extra/{{model}}-{{decoding}}.log",
     wildcard_constraints:
         model=one_of(OWN),
         decoding=one_of(EXTRA),
     params:
         settings=lambda wildcards: plan.samples.sampling_settings(config, [EXTRA[wildcards.decoding]]),
         by_name=lambda wildcards: decoding_code([EXTRA[wildcards.decoding]]),
-        rank=None,
-        device=DEVICE,
 
 
 use rule sample as sample_svd with:
@@ -62,7 +56,6 @@ use rule sample as sample_svd with:
         settings=plan.samples.sampling_settings(config, [PURE]),
         by_name=decoding_code([PURE]),
         rank=lambda wildcards: MODELS[wildcards.model].rank,
-        device=DEVICE,
 
 
 if JUDGED:

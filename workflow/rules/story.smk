@@ -5,7 +5,6 @@ Makes: index.html.
 """
 
 STORY = f"{RESULTS}/index.html"
-ALWAYS.append(STORY)
 
 
 rule story:
@@ -13,8 +12,6 @@ rule story:
         TABLES_AND_FIGURES,
     output:
         STORY,
-    log:
-        f"{RESULTS}/logs/story.log",
     localrule: True
     params:
         settings=settings(studies=plan.studies.with_part(config, "story.md")),

@@ -13,16 +13,17 @@ from oversmoothing.training.lock import Lock
 MOST_HEADER = 100_000_000  # bytes; the format's own limit
 
 
-def discard_accepted(dag: Any, *rules: str) -> None:
-    """Delete the folders of finished trainings by these rules whose outputs Snakemake has recorded."""
-    for job in accepted(dag, *rules):
+def discard_accepted(dag: Any) -> None:
+    """Delete the folders of finished trainings whose outputs Snakemake has recorded."""
+    for job in accepted(dag):
         discard(job.params.checkpoints["folder"], job.output.weights)
 
 
-def accepted(dag: Any, *rules: str) -> Iterator[Any]:
-    """Yield the jobs of these rules whose outputs Snakemake has recorded and would not make again."""
+def accepted(dag: Any) -> Iterator[Any]:
+    """Yield the jobs with checkpoints whose outputs Snakemake has recorded and would not make again."""
     for job in dag.jobs:
-        if job.rule.name in rules and (dag.finished(job) or not dag.needrun(job)):
+        has = "checkpoints" in job.rule.params.keys()  # noqa: SIM118 (it iterates over values)
+        if has and (dag.finished(job) or not dag.needrun(job)):
             yield job
 
 

@@ -10,7 +10,7 @@ tables/other_models.{csv,md,html,tex}; figures/other_models.{png,svg,pdf}.
 
 from studies.along_training import plan as along_training
 
-SNAPSHOTS += along_training.followed(MODELS.values())
+SNAPSHOTS = along_training.followed(MODELS.values())
 FOLLOWED = [model for model in SNAPSHOTS if model.kind == "family"]
 REVISIONS = along_training.revisions(config)
 

@@ -53,15 +53,14 @@ if ON_TRIAL:
 
     rule bat_on_trial:
         input:
-            weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
+            weights=LEARNED_WEIGHTS,
             model=LEARNED_LOGITS,
             law=lambda wildcards: LAW_LOGITS.format(law=LEARNED[wildcards.text].law),
         output:
             trial=f"{OF_TEXT}/scores/trial/{{model}}.parquet",
             positions=f"{OF_TEXT}/scores/impossible/{{model}}.parquet",
         wildcard_constraints:
-            text=one_of({text for text, _ in ON_TRIAL}),
-            model=LEARNING,
+            **LEARNING | {"text": one_of({text for text, _ in ON_TRIAL})},
         resources:
             **per_attempt(mem_mb=2000, runtime=120),
         params:
@@ -72,13 +71,7 @@ if ON_TRIAL:
 
     rule bat_on_trial_table:
         input:
-            **{
-                name: [
-                    f"{OF_TEXT}/scores/{name}/{{model}}.parquet".format(text=text, model=model)
-                    for text, model in ON_TRIAL
-                ]
-                for name in ("trial", "impossible", "nsmd", "forced")
-            },
+            **{name: scores_on_law(name, ON_TRIAL) for name in ("trial", "impossible", "nsmd", "forced")},
         output:
             **table("bat_on_trial", "0 Findings", "BAT on trial, where the truth is known"),
         params:

@@ -14,8 +14,6 @@ rule bytes:
         nsmd=lambda wildcards: (f"{RESULTS}/scores/nsmd/{wildcards.model}.parquet" if wildcards.model in FAMILY else []),
     output:
         f"{RESULTS}/bytes/{{model}}.parquet",
-    log:
-        f"{RESULTS}/logs/bytes/{{model}}.log",
     wildcard_constraints:
         model=one_of([*FAMILY, *TRUTHS]),
     resources:

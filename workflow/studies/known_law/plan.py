@@ -87,6 +87,11 @@ def learners(config: Config, text: Text) -> dict[str, Model]:
     return judged(config, text) | {model.name: model for model in further}
 
 
+def by_text(config: Config) -> dict[str, dict[str, Model]]:
+    """The models that learn each text, by name."""
+    return {name: learners(config, text) for name, text in texts(config).items()}
+
+
 def judged(config: Config, text: Text) -> dict[str, Model]:
     """The models that are held against the law of a text, by name: those of its ranks, then stand-ins for the law."""
     members = [trained_member(config, {"rank": rank}, seed) for rank in text.ranks for seed in text.seeds]
@@ -200,24 +205,23 @@ def mistakes(config: Config) -> Iterator[str]:
 
 def _member(config: Config, model: Model, text: Text) -> Model:
     """Return a member that is trained over a text; one of fewer steps than others, over as much less of it."""
-    steps = (model.settings or {})["training"]["max_steps"]
+    steps = model.settings["training"]["max_steps"]
     return _over(model, text, config["known_law"]["passes"], steps / config["training"]["max_steps"])
 
 
 def _over(model: Model, text: Text, passes: int, share: float = 1.0) -> Model:
     """Return a model that is trained over a text, each sequence so many times, or for a share of these steps."""
-    trained = model.settings or {}
-    training = trained["training"]
+    training = model.settings["training"]
     steps = round(passes * text.sequences // (training["batch"] * training["accumulation"]) * share)
     changed = {"max_steps": max(1, steps), "snapshots": False, "patience": 1000}
-    return replace(model, settings=settings(**{**trained, "training": {**training, **changed}}))
+    return replace(model, settings=settings(**{**model.settings, "training": {**training, **changed}}))
 
 
 def work(config: Config) -> list[dict[str, Any]]:
     """Number of models that learn texts, and operations that it takes; sampling the texts is not counted."""
-    trained = [model.settings or {} for text in texts(config).values() for model in learners(config, text).values()]
+    trained = [model.settings for models in by_text(config).values() for model in models.values()]
     what = "models that learn texts of known laws"
     return [{"what": what, "count": len(trained), "operations": sum(map(training_flops, trained))}] if trained else []
 
 
-STUDY = Study(mistakes=mistakes, work=work, needs=("forced_part", "imposed_rank"))
+STUDY = Study(mistakes=mistakes, learners=by_text, work=work, needs=("forced_part", "imposed_rank"))

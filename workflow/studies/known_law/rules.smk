@@ -9,13 +9,14 @@ from studies.known_law import plan as known_law
 
 LAWS = known_law.laws(config)
 LEARNED = known_law.texts(config)
-LEARNERS = {text: known_law.learners(config, LEARNED[text]) for text in LEARNED}
+LEARNERS = known_law.by_text(config)
 HELD_AGAINST = {text: known_law.judged(config, LEARNED[text]) for text in LEARNED}
 OF_LAW = f"{RESULTS}/laws/{{law}}"
 OF_TEXT = f"{RESULTS}/laws/{{text}}"
 LAW_LOGITS = f"{OF_LAW}/law.parquet"
 LAW_MODEL = f"{OF_LAW}/weights.safetensors"
 LEARNED_LOGITS = f"{OF_TEXT}/logits/{{model}}.parquet"
+LEARNED_WEIGHTS = f"{OF_TEXT}/models/{{model}}/weights.safetensors"
 LAW_WEIGHTS = {  # of the model whose distributions a law's are
     law.name: LAW_MODEL.format(law=law.name) if law.rank else WEIGHTS.format(model=known_law.truth(config).name)
     for law in LAWS.values()
@@ -30,7 +31,7 @@ DISTRIBUTIONS.extend(  # of the members of one seed, with the shortest text of e
         "folder": OF_TEXT.format(text=text),
         "facts": {**model.facts, "law": LEARNED[text].law, "sequences": LEARNED[text].sequences},
         "logits": LEARNED_LOGITS.format(text=text, model=model.name),
-        "weights": f"{OF_TEXT}/models/{model.name}/weights.safetensors".format(text=text),
+        "weights": LEARNED_WEIGHTS.format(text=text, model=model.name),
         "truths": {"law": TRUTHS_OF[text]["law"]},
     }
     for text in known_law.shortest(config)
@@ -38,12 +39,25 @@ DISTRIBUTIONS.extend(  # of the members of one seed, with the shortest text of e
     if model.kind == "family" and model.seed == LEARNED[text].seeds[0]
 )
 PAIRS = [(text, model) for text, models in HELD_AGAINST.items() for model in models]
+LEARNING = {  # constraints of the wildcards of a model that learns a text
+    "text": one_of(LEARNED),
+    "model": one_of({model for models in LEARNERS.values() for model in models}),
+}
+
+
+def truths_of_text(wildcards):
+    """Files of the logits of a text's law and of the models that stand in for it."""
+    return list(TRUTHS_OF[wildcards.text].values())
+
+
+def scores_on_law(metric, pairs):
+    """Files of the scores of models against laws, of pairs of a text and a model that learned it."""
+    return [f"{OF_TEXT}/scores/{metric}/{model}.parquet".format(text=text) for text, model in pairs]
 
 
 if LAWS:
     LAW_TRUTH = known_law.truth(config)
     WITH_RANK = [law.name for law in LAWS.values() if law.rank]
-    LEARNING = one_of({model for models in LEARNERS.values() for model in models})
 
     use rule retrain_head as law_head with:
         input:
@@ -59,7 +73,6 @@ if LAWS:
             model="factors",
         params:
             settings=lambda wildcards: known_law.head_settings(config, LAWS[wildcards.law]),
-            device=DEVICE,
 
     rule law_model:
         input:
@@ -118,49 +131,25 @@ if LAWS:
             training=ancient(f"{OF_TEXT}/train.bin"),
             validation=ancient(f"{OF_TEXT}/validation.bin"),
             manifest=f"{OF_TEXT}/manifest.json",
-            learning_rate=lambda wildcards: (
-                plan.models.learning_rate_file(config, LEARNERS[wildcards.text][wildcards.model]) or []
-            ),
+            learning_rate=chosen_rate,
         output:
-            weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
+            weights=LEARNED_WEIGHTS,
             history=f"{OF_TEXT}/models/{{model}}/history.parquet",
             snapshots=directory(f"{OF_TEXT}/models/{{model}}/snapshots"),
         log:
             f"{RESULTS}/logs/train_on_law/{{text}}-{{model}}.log",
         wildcard_constraints:
-            text=one_of(LEARNED),
-            model=LEARNING,
-        threads: lambda wildcards: plan.resources.training_threads(LEARNERS[wildcards.text][wildcards.model])
-        resources:
-            gpu=lambda wildcards: GPUS * LEARNERS[wildcards.text][wildcards.model].processes,
-            gpu_job=GPUS,
-            mem_mb=lambda wildcards, attempt: plan.resources.training_memory(
-                LEARNERS[wildcards.text][wildcards.model], attempt
-            ),
-            runtime=lambda wildcards: plan.resources.training_time(config, LEARNERS[wildcards.text][wildcards.model]),
-            slurm_extra=lambda wildcards: plan.resources.stop_signal(LEARNERS[wildcards.text][wildcards.model]),
-        params:
-            settings=lambda wildcards: LEARNERS[wildcards.text][wildcards.model].settings,
-            checkpoints=lambda wildcards, output: plan.models.checkpoints(config, f"{wildcards.text}-{wildcards.model}"),
-            device=DEVICE,
-            processes=lambda wildcards, output: LEARNERS[wildcards.text][wildcards.model].processes,
-
-    WITH_CHECKPOINTS.append("train_on_law")
+            **LEARNING,
 
     use rule logits as logits_on_law with:
         input:
             windows=lambda wildcards: f"{OF_LAW}/windows.parquet".format(law=LEARNED[wildcards.text].law),
-            weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
+            weights=LEARNED_WEIGHTS,
         output:
             logits=LEARNED_LOGITS,
             hidden=f"{OF_TEXT}/hidden/{{model}}.parquet",
         wildcard_constraints:
-            text=one_of(LEARNED),
-            model=LEARNING,
-        params:
-            settings=settings(**plan.tokens.inference(config)),
-            shape=lambda wildcards: LEARNERS[wildcards.text][wildcards.model].shape,
-            device=DEVICE,
+            **LEARNING,
 
     use rule logits as logits_of_law with:
         input:
@@ -173,9 +162,7 @@ if LAWS:
             law=one_of(LAWS),
             model=re.escape(LAW_TRUTH.name),
         params:
-            settings=settings(**plan.tokens.inference(config)),
             shape=LAW_TRUTH.shape,
-            device=DEVICE,
 
     rule exact_law:
         input:
@@ -195,14 +182,12 @@ if LAWS:
     use rule score as score_on_law with:
         input:
             model=LEARNED_LOGITS,
-            truths=lambda wildcards: list(TRUTHS_OF[wildcards.text].values()),
+            truths=truths_of_text,
         output:
             **{metric: f"{OF_TEXT}/scores/{metric}/{{model}}.parquet" for metric in OF_DISTRIBUTIONS},
         wildcard_constraints:
-            text=one_of(LEARNED),
-            model=LEARNING,
+            **LEARNING,
         params:
-            device=lambda wildcards, output: SCORING["device"],
             by_name=decoding_code([PURE], *SCORING["code"]),
             settings=lambda wildcards: settings(
                 tau=config["metrics"]["tau"], decodings=[PURE], truths=list(TRUTHS_OF[wildcards.text])
@@ -210,14 +195,13 @@ if LAWS:
 
     use rule forced as forced_on_law with:
         input:
-            weights=f"{OF_TEXT}/models/{{model}}/weights.safetensors",
+            weights=LEARNED_WEIGHTS,
             model=LEARNED_LOGITS,
-            truths=lambda wildcards: list(TRUTHS_OF[wildcards.text].values()),
+            truths=truths_of_text,
         output:
             f"{OF_TEXT}/scores/forced/{{model}}.parquet",
         wildcard_constraints:
-            text=one_of(LEARNED),
-            model=LEARNING,
+            **LEARNING,
         params:
             settings=lambda wildcards: settings(
                 rank=None,
@@ -230,10 +214,8 @@ if LAWS:
     rule known_law_table:
         input:
             law=[LAW_LOGITS.format(law=law) for law in LAWS],
-            nsmd=[f"{OF_TEXT}/scores/nsmd/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS],
-            forced=[
-                f"{OF_TEXT}/scores/forced/{{model}}.parquet".format(text=text, model=model) for text, model in PAIRS
-            ],
+            nsmd=scores_on_law("nsmd", PAIRS),
+            forced=scores_on_law("forced", PAIRS),
         output:
             **table("known_law", "0 Findings", "When the truth is known"),
             **figure("known_law", "0 Findings", "When the truth is known, drawn"),

@@ -49,8 +49,6 @@ use rule logits as showcase_logits with:
         hidden=SHOWN_HIDDEN,
     params:
         settings=settings(**{**plan.tokens.inference(config), "batch": 1}),  # prompts differ in length
-        shape=lambda wildcards: MODELS[wildcards.model].shape,
-        device=DEVICE,
 
 
 use rule hub_logits as showcase_hub_logits with:
@@ -66,8 +64,6 @@ use rule hub_logits as showcase_hub_logits with:
         settings=lambda wildcards: settings(
             **plan.tokens.inference(config) | MODELS[wildcards.model].hub | {"batch": 1}
         ),
-        device=DEVICE,
-        by_name=fingerprints(ADAPTERS),
 
 
 use rule byte_logits as showcase_byte_logits with:
@@ -81,7 +77,6 @@ use rule byte_logits as showcase_byte_logits with:
         settings=lambda wildcards: settings(
             **plan.models.byte_view_settings(config, MODELS[wildcards.model]) | {"context": 0}  # nothing is before it
         ),
-        device=DEVICE,
 
 
 use rule svd_logits as showcase_svd_logits with:

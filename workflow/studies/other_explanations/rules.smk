@@ -22,10 +22,10 @@ if EXPLAINED:
             logits=[LOGITS.format(model=row["model"]) for row in EXPLAINED],
             scores=scores(MEASURED, [row["model"] for row in EXPLAINED]),
             of_laws=[
-                f"{OF_TEXT}/scores/{metric}/{row['model']}.parquet".format(text=text)
+                path
                 for text, models in BY_LEARNERS.items()
                 for metric in MEASURED
-                for row in models
+                for path in scores_on_law(metric, [(text, row["model"]) for row in models])
             ],
             truth=LOGITS.format(model=TRUTHS[0]),
             laws=[LAW_LOGITS.format(law=LEARNED[text].law) for text in BY_LEARNERS],

@@ -72,8 +72,6 @@ if JUDGED:
             HUMAN_QUALITY,
         params:
             settings=judging.quality_settings(config, ["first", "second"], "scored"),
-            language_model=config["quality"]["language_model"],
-            device=DEVICE,
 
     rule sample_quality_table:
         input:

@@ -23,7 +23,7 @@ def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list
     """
     if config["saturation"]["fitted"] is not None:
         return list(config["saturation"]["fitted"])
-    shapes = {model.name: (model.settings or {})["model"] for model in trained_models(config, models)}
+    shapes = {model.name: model.settings["model"] for model in trained_models(config, models)}
     free = [name for name, shape in shapes.items() if shape["rank"] in (None, shape["width"])]
     return free + [entry["name"] for entry in config["saturation"]["histories"]]
 
