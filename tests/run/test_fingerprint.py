@@ -17,7 +17,7 @@ TRAINING_IMPORTS = {  # by room, of which each has an `__init__` too
     "data/": "reader",
     "models/": "device head_gradient model output_kinds output_layers weights",
     "store/": "atomic identity provenance seal sealed_json tensors",
-    "training/": "batches checkpoint chosen_rate folder group launch lock loop objectives optimiser outputs step task "
+    "training/": "batches checkpoint chosen_rate folder group launch lock loop objectives optimiser step task "
     "throughput",
 }
 
@@ -77,8 +77,8 @@ FROM_HUB = "oversmoothing/models/truths/load.py"
         (["tbat_approximation.py"], TBAT),
         (
             ["score.py"],
-            f"{HELD} models/window_logits scores/candidates scores/catalogue/decoders scores/catalogue/metrics "
-            "scores/decoding scores/files scores/metrics scores/nucleus scores/probabilities scores/score",
+            f"{HELD} scores/candidates scores/catalogue/decoders scores/catalogue/metrics "
+            "scores/decoding scores/files scores/metrics scores/nucleus scores/probabilities",
         ),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, list) else "",
