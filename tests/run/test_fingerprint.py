@@ -17,7 +17,7 @@ TRAINING_IMPORTS = {  # by room, of which each has an `__init__` too
     "data/": "reader",
     "models/": "device head_gradient model output_kinds output_layers weights",
     "store/": "atomic identity provenance seal sealed_json tensors",
-    "training/": "batches checkpoint chosen_rate folder group launch lock loop objectives optimiser step task "
+    "training/": "batches checkpoint chosen_rate folder group launch lock loop objectives optimiser outputs step task "
     "throughput",
 }
 

@@ -16,12 +16,13 @@ from oversmoothing.data.reader import read_split
 from oversmoothing.jobs import UserError
 from oversmoothing.models.weights import load_metadata
 from oversmoothing.store.parquet import read_table
+from oversmoothing.training import outputs as module
 from oversmoothing.training.accepted import accepted, discard
 from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.group import Group
 from oversmoothing.training.lock import Lock
 from oversmoothing.training.step import Step
-from oversmoothing.training.task import perform, write_outputs
+from oversmoothing.training.task import perform
 
 QUICK = {"max_steps": 10, "evaluation_interval": 5}
 
@@ -83,7 +84,7 @@ def test_a_snapshot_that_is_missing_is_named(ended):
     with pytest.raises(UserError, match=r"00000004.safetensors: missing or damaged, .* delete .* to train from the"):
         perform(ended, Group())
     with pytest.raises(UserError, match=r"00000004.safetensors: no such file"):
-        write_outputs(folder_of(ended), [0, 4], ended.weights, ended.history, ended.snapshots)
+        module.write_outputs(folder_of(ended), [0, 4], ended.weights, ended.history, ended.snapshots)
 
 
 def test_a_snapshot_of_another_training_is_not_among_those_of_this_one(ended):

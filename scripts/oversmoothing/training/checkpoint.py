@@ -33,7 +33,7 @@ class Progress:
     stale: int = 0  # evaluations since then
     loss_sum: float = 0.0  # of training, since the last evaluation
     loss_steps: int = 0
-    history: list[dict[str, Any]] = field(default_factory=list)  # rows of `task.HISTORY`
+    history: list[dict[str, Any]] = field(default_factory=list)  # rows of `outputs.HISTORY`
     finished: bool = False
 
 
