@@ -32,8 +32,8 @@ from oversmoothing.bat.reject import reject_set  # noqa: E402
 from oversmoothing.models.drawn_rows import draw_rows, read_rows  # noqa: E402
 from oversmoothing.models.spectra import read_head  # noqa: E402
 from oversmoothing.numerics.compiled import use_threads  # noqa: E402
-from oversmoothing.numerics.timing import median_seconds  # noqa: E402
 from oversmoothing.scores.metrics import entropy, softmax  # noqa: E402
+from studies.metric_cost.measure import median_seconds  # noqa: E402
 
 V = 256
 RANKS = (4, 8, 12, 16, 32, 128, 512)

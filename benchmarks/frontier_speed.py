@@ -30,8 +30,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 from oversmoothing.scores.decodings.temperature import temperature  # noqa: E402
 from oversmoothing.scores.probabilities import softmax  # noqa: E402
 from studies.cut_frontier.cuts import Cut  # noqa: E402
-from studies.cut_frontier.measure import measured  # noqa: E402
-from studies.cut_frontier.plane import Plane  # noqa: E402
+from studies.cut_frontier.measure import Plane, measured  # noqa: E402
 
 CHUNK = 500  # rows, as many as a window has
 PEERS: dict[str, Callable[[Any], Any]] = {

@@ -6,7 +6,7 @@ tokens are as rare as in a text. Times are processor seconds of one thread:
 
 - products: hidden states times heads that are held in float32, which no scoring can do without;
 - logits: the same, from heads that stay in their files (`oversmoothing.models.logit_files`), with the bias;
-- a decoding: both softmaxes and the five metrics (`oversmoothing.scores.score.score_window`), then all five of the
+- a decoding: both softmaxes and the five metrics (`oversmoothing.scores.metrics.score_window`), then all five of the
   default;
 - plain loop: the five metrics as in their formulas, from probabilities, one row at a time in float64.
 
@@ -38,12 +38,21 @@ from safetensors.torch import load_file  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing.models.logit_files import WEIGHT, head_file, rebuilt, save_head  # noqa: E402
-from oversmoothing.models.window_logits import WindowLogits  # noqa: E402
+from oversmoothing.models.logit_files import (  # noqa: E402
+    WEIGHT,
+    WindowLogits,
+    head_file,
+    rebuilt,
+    save_head,
+)
 from oversmoothing.scores.catalogue.metrics import TAU  # noqa: E402
 from oversmoothing.scores.decoding import decoder  # noqa: E402
-from oversmoothing.scores.metrics import entropy, nucleus, softmax  # noqa: E402
-from oversmoothing.scores.score import score_window  # noqa: E402
+from oversmoothing.scores.metrics import (  # noqa: E402
+    entropy,
+    nucleus,
+    score_window,
+    softmax,
+)
 
 POSITIONS, WIDTHS = 100, {"model": 1024, "truth": 2560}
 ASKED, TOLERANCE, LIMIT = 3, 1e-6, 1000  # times the products; of a value; MB

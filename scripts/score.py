@@ -7,10 +7,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from oversmoothing.jobs import Job, import_by_name, run
-from oversmoothing.models.window_logits import read_logits
+from oversmoothing.models.logit_files import read_logits
 from oversmoothing.scores.decoding import decoder, decoding_name
 from oversmoothing.scores.files import SCORES, ScoreRows
-from oversmoothing.scores.score import score_window
+from oversmoothing.scores.metrics import score_window
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 

@@ -1,5 +1,6 @@
-"""Studies as folders: what they need of each other, and sections that several of them share."""
+"""Studies as folders: what they need of each other, sections that several of them share, and rules that they change."""
 
+import re
 from importlib import import_module
 
 from oversmoothing.claims.claim import Claim
@@ -32,3 +33,14 @@ def test_every_claim_is_said_and_tested_in_whole_sentences():
         for text in (claim.statement, claim.how):
             assert text[0].isupper(), claim.id
             assert text.endswith("."), claim.id
+
+
+def test_a_rule_that_a_study_changes_still_has_the_tokens_that_its_script_reads():
+    """Inputs of its own take the place of all others."""
+    chapters = "\n\n".join(path.read_text() for path in sorted(studies.FOLDER.parent.glob("**/*.smk")))
+    rules = re.findall(r"^(?:rule|use rule (\w+) as) (\w+).*?:\n(.*?)(?=\n\n|\Z)", chapters, re.MULTILINE | re.DOTALL)
+    own = {name: re.findall(r"^    input:\n((?:        .*\n?)+)", body, re.MULTILINE) for _, name, body in rules}
+    of_tokens = {name for name, inputs in own.items() if inputs and "**TOKENS" in inputs[0]}
+    changed = {name for base, name, _ in rules if base in of_tokens and own[name]}
+    assert changed >= {"showcase_hub_logits", "hub_sample_svd"}
+    assert changed <= of_tokens

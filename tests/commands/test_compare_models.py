@@ -100,11 +100,7 @@ def pair(tmp_path, monkeypatch):
 
     def call(command, succeed):
         told = []
-        monkeypatch.setattr(
-            two_models,
-            "relay",
-            lambda command: told.append(command[command.index("--configfile") + 2 :]) or len(told) > succeed,
-        )
+        monkeypatch.setattr(two_models, "relay", lambda command: told.append(command) or len(told) > succeed)
         return main([command, *models, *sizes]), told
 
     return call
@@ -127,14 +123,23 @@ def test_both_commands_share_a_folder_and_neither_replaces_a_config(pair, tmp_pa
     assert mine.read_text() == "results: results/mine\nranks: [4]\n"
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_gets_bars_and_a_file_no_lists_of_jobs(pair, monkeypatch, terminal):
+    """With `--quiet` there are no bars."""
+    monkeypatch.setattr(two_models.os, "isatty", lambda descriptor: terminal)
+    _, (command,) = pair("frontier", 0)
+    assert ("--quiet" in command) != terminal
+
+
 def test_the_table_is_printed_before_what_may_fail(pair, tmp_path, monkeypatch, capsys):
     said = {"read_record": None, "acceptance": None, "noise": "noise.", "clip": "clip.", "report": "the table \x1b[2J"}
     for name, value in said.items():
         monkeypatch.setattr(compare_models, name, lambda *given, value=value: value)
     assert pair("compare-models", 1)[0] == 1
     assert "the table" not in capsys.readouterr().out
-    code, (windows, tables, others) = pair("compare-models", 2)
+    code, told = pair("compare-models", 2)
     assert code == 0  # although no picture could be drawn
+    windows, tables, others = (command[command.index("--configfile") + 2 :] for command in told)
     assert windows == ["--", "assets", f"{tmp_path}/results/windows.parquet"]
     assert tables[1:] == [f"{tmp_path}/results/tables/{table}.csv" for table in compare_models.PRINTED]
     assert others == []
@@ -277,7 +282,11 @@ def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(tmp_pa
     for model, truth, local in (("soft", "plain", True), ("soft", "plain", False), ("plain", "soft", True)):
         configs = []
         monkeypatch.setattr(
-            two_models, "relay", lambda command, seen=configs: seen.append(Path(command[6]).read_text()) or 0
+            two_models,
+            "relay",
+            lambda command, seen=configs: (
+                seen.append(Path(command[command.index("--configfile") + 1]).read_text()) or 0
+            ),
         )
         monkeypatch.setattr(two_models, "as_folder", lambda path, local=local: Path(path) if local else None)
         monkeypatch.setattr(two_models, "asset_name", lambda path, revision: path)

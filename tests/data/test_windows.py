@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.data.starts import CHARACTER, LINE, SENTENCE, SENTENCE_OF_ANY_SCRIPT, STARTS
-from oversmoothing.data.windows import SCHEMA, STARTED, draw_windows
+from oversmoothing.data.windows import (
+    CHARACTER,
+    LINE,
+    SCHEMA,
+    SENTENCE,
+    SENTENCE_OF_ANY_SCRIPT,
+    STARTED,
+    STARTS,
+    draw_windows,
+)
 from oversmoothing.jobs import UserError
 
 SENTENCES = st.lists(

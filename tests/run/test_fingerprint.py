@@ -77,8 +77,8 @@ FROM_HUB = "oversmoothing/models/truths/load.py"
         (["tbat_approximation.py"], TBAT),
         (
             ["score.py"],
-            f"{HELD} models/window_logits scores/candidates scores/catalogue/decoders scores/catalogue/metrics "
-            "scores/decoding scores/files scores/metrics scores/nucleus scores/probabilities scores/score",
+            f"{HELD} scores/candidates scores/catalogue/decoders scores/catalogue/metrics "
+            "scores/decoding scores/files scores/metrics scores/nucleus scores/probabilities",
         ),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, list) else "",

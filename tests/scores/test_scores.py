@@ -11,12 +11,12 @@ from scipy.special import softmax as scipy_softmax
 from step_jobs import write_logits
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models.logit_files import WindowLogits, read_logits
 from oversmoothing.models.on_gpu import to_gpu
-from oversmoothing.models.window_logits import WindowLogits, read_logits
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.files import ScoreRows
-from oversmoothing.scores.score import score_window
+from oversmoothing.scores.metrics import score_window
 from oversmoothing.scores.sums import mean_brackets, summarise_scores
 from oversmoothing.scores.tbat import TBAT_SCORES
 

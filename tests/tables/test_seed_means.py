@@ -7,8 +7,7 @@ from statistics import stdev
 import pytest
 
 from oversmoothing.tables.formats import markdown
-from oversmoothing.tables.page import Page, Section, Value, laid_out
-from oversmoothing.tables.seed_means import ONLY, SPREAD, with_seed_means
+from oversmoothing.tables.page import ONLY, SPREAD, Page, Section, Value, laid_out, with_seed_means
 
 PUBLISHED = Value(0.4, 0.1)
 

@@ -5,7 +5,7 @@ Makes: {assets}/{asset}.json for a model, fetched/corpus.json for the shards of 
 and checksums. Files of the hub are in its own cache (HF_HOME). Of a model in a GGUF file or in a package the folder
 beside it, in the Hugging Face format, is made here.
 
-Before anything is fetched, the hub's checksums of a repository's revisions are compared (`checks/revisions.py`, called
+Before anything is fetched, the hub's checksums of a repository's revisions are compared (`checks/versions.py`, called
 in the Snakefile): branches of different training steps are known to hold the same weights.
 
 The files themselves are not outputs: completed downloads survive a failed job, and a further shard is fetched alone.

@@ -20,7 +20,7 @@ import plan
 from checks.config import check, check_device
 from checks.paths import check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
-from checks.revisions import check_fetched
+from checks.versions import check_fetched
 from checks.versions import other_versions
 from oversmoothing.scores.catalogue.decoders import files
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS

@@ -8,13 +8,40 @@ beginning of the other are merged before either becomes part of something larger
 together, the pair is merged to see which is the first.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
-from oversmoothing.bytewise.symbols import Symbols
+from oversmoothing.bytewise.utf8 import length_from
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Ids of single bytes, and of the UTF-8 of those characters that are tokens themselves.
+
+    A character that is no token is spelled by its bytes. A byte-level vocabulary has no such characters.
+    """
+
+    byte_ids: Mapping[bytes, int]
+    character_ids: Mapping[bytes, int] = field(default_factory=dict)
+
+    def of(self, text: bytes) -> list[int]:
+        """Ids of the symbols of a text, before any merge; a `KeyError` names a byte that is no token."""
+        if not self.character_ids:
+            return [self.byte_ids[text[at : at + 1]] for at in range(len(text))]
+        ids, at = [], 0
+        while at < len(text):
+            end = at + length_from(text[at])
+            character = self.character_ids.get(text[at:end])
+            if character is None:
+                end = at + 1
+            ids.append(self.byte_ids[text[at:end]] if character is None else character)
+            at = end
+        return ids
+
 
 NEVER = np.iinfo(np.int64).max  # rank of a merge that does not happen
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from oversmoothing.bytewise.symbols import Symbols
+from oversmoothing.bytewise.merges import Symbols
 from oversmoothing.bytewise.utf8 import CODES
 from oversmoothing.data.tokens.vocabulary import SPACE
 

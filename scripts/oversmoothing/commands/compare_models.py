@@ -23,7 +23,7 @@ from oversmoothing.tables.record import numbers, read_record, record
 
 if TYPE_CHECKING:
     from oversmoothing.commands.trial import Trial
-    from oversmoothing.models.window_logits import WindowLogits
+    from oversmoothing.models.logit_files import WindowLogits
     from oversmoothing.scores.probabilities import Decoder
 
 PRINTED = ("losses", "oversmoothing", "forced")
@@ -176,7 +176,7 @@ def clip(pair: Pair) -> str:
 
 
 def _windows(pair: Pair) -> "Iterator[WindowLogits]":
-    from oversmoothing.models.window_logits import read_logits
+    from oversmoothing.models.logit_files import read_logits
 
     logits = {name: pair.results / f"logits/{name}.parquet" for name in (pair.model, pair.truth)}
     return read_logits(logits[pair.model], {pair.truth: logits[pair.truth]})

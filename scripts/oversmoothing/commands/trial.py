@@ -21,14 +21,14 @@ from oversmoothing.forced.head import prepare
 from oversmoothing.forced.projection import project_on
 from oversmoothing.models.device import Compute, setup
 from oversmoothing.models.inference import run_windows
+from oversmoothing.models.logit_files import WindowLogits
 from oversmoothing.models.truths.load import load_token_lm
 from oversmoothing.models.truths.token_model import TokenModel
-from oversmoothing.models.window_logits import WindowLogits
 from oversmoothing.numerics.compiled import use_threads
 from oversmoothing.numerics.distributions import distributions
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS, TAU
 from oversmoothing.scores.decoding import decoder, decoding_name
-from oversmoothing.scores.score import score_window
+from oversmoothing.scores.metrics import score_window
 
 PASSAGES = 4
 LONG = 10.0  # seconds; what takes less is timed a second time, since the first may compile code

@@ -1,6 +1,7 @@
 """Two models over a text: what their commands share, from the arguments to the run."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
@@ -98,7 +99,8 @@ def run(
     results.mkdir(parents=True, exist_ok=True)
     config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
     print(f"config: {printable(str(path))}", flush=True)
-    common = [sys.executable, "-m", "snakemake", "--cores", str(asked.cores), "--configfile", str(path)]
+    quiet = [] if os.isatty(2) else ["--quiet", "host", "rules", "progress"]  # a terminal gets bars
+    common = [sys.executable, "-m", "snakemake", *quiet, "--cores", str(asked.cores), "--configfile", str(path)]
     windows = str(results / "windows.parquet")
     if code := relay([*common, "--", "assets", *([windows] if fetched else [])]):
         return code, None

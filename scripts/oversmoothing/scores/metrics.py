@@ -9,16 +9,20 @@ the array API.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat as api
+import numpy as np
 
 from oversmoothing.scores.candidates import LARGE
 from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS, OF_DISTRIBUTIONS, TAU
 from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.scores.probabilities import Array, Decoder, softmax
+
+if TYPE_CHECKING:
+    from oversmoothing.models.logit_files import WindowLogits
 
 __all__ = ["clipped", "entropy", "entropy_difference", "kl", "nsmd", "nucleus", "score", "softmax", "tto", "tv"]
 
@@ -262,3 +266,26 @@ def _check(name: str, p: Array, first_row: int = 0) -> None:
     bad = xp.any(~((p >= 0) & (p <= highest)), axis=1)
     row = int(xp.argmax(xp.astype(bad, xp.int64)))
     raise ValueError(f"{name}: row {first_row + row} has NaN, a negative value or one above 1: not probabilities")
+
+
+def score_window(
+    window: "WindowLogits",
+    decoders: Mapping[str, Decoder],
+    metrics: Sequence[str],
+    tau: float,
+    place: Callable[[np.ndarray], Array] | None = None,
+) -> dict[str, dict[str, dict[str, np.ndarray]]]:
+    """Return the scores of one window as ``[truth][metric][decoding]``, float32 arrays of shape (s,).
+
+    `place` moves logits to where they are compared, such as `on_gpu.to_gpu` does; by default they stay in NumPy.
+    """
+    p_bn = softmax(place(window.model) if place else window.model)
+    result = {}
+    for truth, logits in window.truths.items():
+        p_gt = softmax(place(logits) if place else logits)
+        scored = score(p_bn, p_gt, list(decoders.values()), metrics, tau)
+        values = scored.cpu().numpy() if place else scored
+        result[truth] = {
+            metric: {name: values[i, j] for i, name in enumerate(decoders)} for j, metric in enumerate(metrics)
+        }
+    return result

@@ -1,8 +1,9 @@
-"""Atomic writes: a reader sees the old file or the new one, never a partial one."""
+"""Atomic writes: a reader sees the old file or folder, or the new one, never a partial one."""
 
 import glob
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from math import isfinite
@@ -88,3 +89,20 @@ def _flush_to_disk(path: Path) -> None:
     """Flush a file to disk before it is renamed, so that a power failure cannot leave it empty."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `path`, which replaces it once the block succeeds and is removed if it raises."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a process killed while writing
+        shutil.rmtree(abandoned, ignore_errors=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary.mkdir()
+    try:
+        yield temporary
+        if path.exists():
+            shutil.rmtree(path)
+        temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -12,9 +12,8 @@ from markupsafe import Markup
 
 from oversmoothing.store.layout import number, write_csv
 from oversmoothing.store.sums import write_text
-from oversmoothing.tables.page import Bytes, Cell, Page, Section, Value, entitled, laid_out
+from oversmoothing.tables.page import Bytes, Cell, Page, Section, Value, entitled, laid_out, with_seed_means
 from oversmoothing.tables.record import written
-from oversmoothing.tables.seed_means import with_seed_means
 from oversmoothing.tables.web_page import write_web_page
 
 PACKAGES = r"% needs \usepackage{booktabs,adjustbox,array,longtable}"

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from study import TINY
 
-from oversmoothing.models.window_logits import read_logits
+from oversmoothing.models.logit_files import read_logits
 from oversmoothing.scores.metrics import softmax, tto
 from oversmoothing.tables.record import read_record
 

@@ -15,10 +15,9 @@ from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, PreTrainedT
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model
 from oversmoothing.tables.formats import latex, markdown
-from studies.along_training import contexts as contexts_module
 from studies.along_training import figure
-from studies.along_training.contexts import beginning, contexts, first_token_bytes, prefix
-from studies.along_training.others import MEASURES, measure, origin
+from studies.along_training import others as module
+from studies.along_training.others import MEASURES, beginning, contexts, first_token_bytes, measure, origin, prefix
 from studies.along_training.table import NAMES, along_training_table, doubles, others_page
 
 TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8
@@ -120,7 +119,7 @@ def test_a_token_before_every_text_is_read_and_not_scored(tmp_path):
 def test_a_long_text_is_tokenised_in_pieces_that_make_the_same_tokens(neox, monkeypatch):
     data = as_bytes(TEXT + "no-space-for-a-long-time-" * 20 + TEXT)
     whole = neox.tokenizer(data.tobytes().decode(), add_special_tokens=False)["input_ids"]
-    monkeypatch.setattr(contexts_module, "PIECE", 100)
+    monkeypatch.setattr(module, "PIECE", 100)
     read = []
     stretches = list(contexts(lambda text, **how: read.append(text) or neox.tokenizer(text, **how), data, 9))
     assert "".join(read).encode() == data.tobytes()
@@ -130,7 +129,7 @@ def test_a_long_text_is_tokenised_in_pieces_that_make_the_same_tokens(neox, monk
     joined = stretches[0][:1] + [token for stretch in stretches for token in stretch[1:]]
     assert neox.tokenizer.decode(joined) == data.tobytes().decode()
     assert len(whole) <= len(joined) <= len(whole) + 10  # a cut where there is no space may cost a token
-    monkeypatch.setattr(contexts_module, "PIECE", 300)
+    monkeypatch.setattr(module, "PIECE", 300)
     spaced = list(contexts(neox.tokenizer, as_bytes(TEXT), 9))
     expected = neox.tokenizer(TEXT, add_special_tokens=False)["input_ids"]
     assert spaced[0][:1] + [token for stretch in spaced for token in stretch[1:]] == expected

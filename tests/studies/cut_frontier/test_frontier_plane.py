@@ -10,7 +10,7 @@ from oversmoothing.scores.metrics import tto
 from oversmoothing.scores.probabilities import renormalised
 from studies.cut_frontier.curves import Resampled, above, area, frontier, gain
 from studies.cut_frontier.cuts import Cut, cuts, of_bat
-from studies.cut_frontier.plane import LENGTHS, Plane, in_hindsight, places, tried
+from studies.cut_frontier.measure import LENGTHS, Plane, in_hindsight, places, tried
 
 
 def drawn(seed, n=20, v=30):

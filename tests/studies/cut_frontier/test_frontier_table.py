@@ -8,7 +8,7 @@ from default_config import default
 
 import plan
 from oversmoothing.bat.basis import prepare
-from oversmoothing.models.window_logits import WindowLogits
+from oversmoothing.models.logit_files import WindowLogits
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import facts, record

@@ -16,9 +16,9 @@ from oversmoothing.data.reader import read_manifest, read_split
 from oversmoothing.data.windows import read_windows
 from oversmoothing.forced.divide import divide
 from oversmoothing.forced.head import prepare
+from oversmoothing.models.logit_files import read_logits
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import load_model, save_model, save_tensors
-from oversmoothing.models.window_logits import read_logits
 from oversmoothing.samples.generate import generate
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax

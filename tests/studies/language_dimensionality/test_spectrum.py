@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from oversmoothing.numerics.singular_values import effective_rank
+from studies.language_dimensionality.measure import Spectrum, spectrum, w_error
 from studies.language_dimensionality.ngrams import conditional_rows, count_ngrams
-from studies.language_dimensionality.spectrum import Spectrum, spectrum, w_error
 
 
 def direct_error(matrix):

@@ -13,13 +13,12 @@ from step_jobs import job, outputs, write_logits
 from checks.config import check
 from oversmoothing.jobs import UserError
 from oversmoothing.models.drawn_rows import read_rows
-from oversmoothing.numerics.timing import median_seconds
 from oversmoothing.tables.formats import latex, markdown
 from oversmoothing.tables.published import read_published
 from plan import ConfigError
 from studies.metric_cost import measure as costs
 from studies.metric_cost import table as step
-from studies.metric_cost.measure import time_positions
+from studies.metric_cost.measure import median_seconds, time_positions
 from studies.metric_cost.table import cost_page, cost_table
 from studies.metric_cost.timed import TIMED
 

@@ -18,9 +18,8 @@ from oversmoothing.tables.record import read_record, record
 from studies.next_byte import figure, illustrated, prompts, show
 from studies.next_byte.figure import NAMED, named_bytes
 from studies.next_byte.illustrated import OTHERS, extremes
-from studies.next_byte.prompts import read_prompts, showcase_windows
+from studies.next_byte.prompts import read_prompts, showcase_windows, typical_prompt
 from studies.next_byte.table import by_model, completion, next_byte_table, read_distributions, read_scores
-from studies.next_byte.typical import typical_prompt
 
 OVER_BYTES = {"tokenizer": [], "vocabulary": []}
 ENTRIES = [{"prompt": "wate", "next": "r"}, {"prompt": "A cost of $5 and é, or $", "next": "6"}]

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import softmax
 from step_jobs import write_logits
 
-from oversmoothing.models.window_logits import read_logits
-from studies.other_explanations.tempered import TEMPERATURES, tempered
+from oversmoothing.models.logit_files import read_logits
+from studies.other_explanations.show import TEMPERATURES, tempered
 
 TAU = 0.9
 

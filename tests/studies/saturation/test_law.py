@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from studies.saturation.intervals import band, interval_of_values, moving_blocks, resample
 from studies.saturation.law import DELTA, estimable, fit, sizes
+from studies.saturation.measure import band, interval_of_values, moving_blocks, resample
 
 KNOWN = {"A": 400.0, "alpha": 0.34, "B": 410.0, "beta": 0.28, "E": 1.69}
 

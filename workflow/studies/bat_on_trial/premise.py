@@ -24,8 +24,8 @@ from oversmoothing.forced.head import Head
 from oversmoothing.forced.head import prepare as prepare_family
 from oversmoothing.forced.projection import project_on
 from oversmoothing.jobs import Job, run
+from oversmoothing.models.logit_files import read_logits
 from oversmoothing.models.spectra import read_bias, read_head
-from oversmoothing.models.window_logits import read_logits
 from oversmoothing.numerics.compiled import use_threads
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.files import NAME

@@ -12,7 +12,7 @@ from oversmoothing.bat.reject import reject_set
 from oversmoothing.forced.divide import divide
 from oversmoothing.jobs import Job, run
 from oversmoothing.models.heads import read_model_head
-from oversmoothing.models.window_logits import read_logits
+from oversmoothing.models.logit_files import read_logits
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax

@@ -10,7 +10,7 @@ from oversmoothing.forced.face import YES, faces
 from oversmoothing.forced.head import Head
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.heads import ModelHead, read_model_head
-from oversmoothing.models.window_logits import read_logits
+from oversmoothing.models.logit_files import read_logits
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.files import NAME
 from oversmoothing.scores.nucleus import nucleus

@@ -5,7 +5,7 @@ does not lengthen. Work done once per model for all positions is not counted: fo
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,6 @@ from oversmoothing.models.drawn_rows import draw_rows, read_rows
 from oversmoothing.models.logit_files import POSITION
 from oversmoothing.models.spectra import read_head
 from oversmoothing.numerics.compiled import use_threads
-from oversmoothing.numerics.timing import median_seconds
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.scores.decodings.pure import pure
 from oversmoothing.scores.metrics import score
@@ -104,6 +103,17 @@ def time_reject_sets(
             f"({len(unlike)} in all), so their costs cannot be compared; please report this with logits and weights"
         )
     return {"tbat": fast, "tbat_published_method": slow}
+
+
+def median_seconds(call: Callable[[], object], repeats: int) -> float:
+    """Return the median processor time of a call, excluding the first."""
+    call()
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return float(np.median(times))
 
 
 if __name__ == "__main__":

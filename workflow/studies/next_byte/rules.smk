@@ -53,7 +53,7 @@ use rule logits as showcase_logits with:
 
 use rule hub_logits as showcase_hub_logits with:
     input:
-        vocabulary=VOCABULARY,
+        **TOKENS,
         windows=f"{SHOWCASE}/windows.parquet",
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
     output:

@@ -1,6 +1,8 @@
 """Table and figure of what other output layers and objectives are worth."""
 
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,9 @@ import pandas as pd
 from tqdm import tqdm
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.models.window_logits import read_logits
+from oversmoothing.models.logit_files import read_logits
+from oversmoothing.scores.decodings.temperature import temperature
+from oversmoothing.scores.metrics import score_window
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.scores.sums import sum_scores
 from oversmoothing.tables import kinds
@@ -17,10 +21,9 @@ from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
 from studies.other_explanations.figure import draw
-from studies.other_explanations.kinds import LINEAR_HEADS, TITLES
+from studies.other_explanations.kinds import LINEAR_HEADS, MEASURED, TITLES
 from studies.other_explanations.page import explanations_page
 from studies.other_explanations.table import explanations_table
-from studies.other_explanations.tempered import tempered
 
 REAL = ""  # law of real text
 LAW = "law"  # name of the truth of other texts
@@ -72,6 +75,24 @@ def impossible_mass(logits: str, law: str) -> float:
         total += float((softmax(window.model.astype(np.float64)) * np.isneginf(window.truths[LAW])).sum())
         positions += len(window.model)
     return total / positions
+
+
+TEMPERATURES = tuple(round(1.5 - 0.05 * i, 2) for i in range(24))  # hottest first, down to 0.35
+TRUTH = "truth"
+
+
+def tempered(logits: str, truth: str, tau: float) -> Iterator[dict[str, Any]]:
+    """Yield ``temperature``, ``measure`` and ``value``: the means of the metrics over all positions of two files."""
+    decoders = {str(t): partial(temperature, t=t) for t in TEMPERATURES}
+    totals: dict[tuple[str, str], float] = defaultdict(float)
+    positions = 0
+    for window in read_logits(logits, {TRUTH: truth}):
+        positions += len(window.model)
+        for metric, by_temperature in score_window(window, decoders, MEASURED, tau)[TRUTH].items():
+            for t, values in by_temperature.items():
+                totals[metric, t] += float(values.sum(dtype="float64"))
+    for (metric, t), total in totals.items():
+        yield {"temperature": float(t), "measure": metric, "value": total / positions}
 
 
 if __name__ == "__main__":

