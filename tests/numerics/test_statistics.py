@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 
 from oversmoothing.numerics.statistics import (
     WindowSums,
-    critical_value,
-    expanded,
     holm,
-    merge,
     paired_difference,
     student_p,
     summarise,
@@ -186,38 +183,6 @@ def test_differences_that_cannot_be_had():
     assert interval(difference) == pytest.approx((1.5, math.nan, math.nan), nan_ok=True)
     with pytest.raises(ValueError, match="no values"):
         paired_difference(one, WindowSums(), 100, 0)
-
-
-def test_merged_sums_are_those_of_all_values():
-    ids, values = clustered()
-    parts = [seen(i, x) for i, x in zip(np.array_split(ids, 5), np.array_split(values, 5), strict=True)]
-    merged = summarise(merge([WindowSums(), *parts]), 200, 0)
-    assert vars(merged) == pytest.approx(vars(summarise(seen(ids, values), 200, 0)), rel=1e-9, abs=1e-11)
-
-
-def test_the_largest_of_independent_errors_and_of_equal_ones():
-    errors = np.random.default_rng(0).standard_normal((20, 20_000)) * np.arange(1, 21)[:, None]
-    many = 10**6  # windows: nothing to expand
-    sidak = scipy.stats.norm.isf(1 - 0.975 ** (1 / 20))
-    assert critical_value(errors, 0.025, many) == pytest.approx(sidak, rel=0.02)
-    assert critical_value(errors[:1], 0.025, many) == pytest.approx(1.96, rel=0.02)
-    assert critical_value(errors[[0] * 20], 0.025, many) == pytest.approx(1.96, rel=0.02)
-    assert critical_value(errors[:1], 0.025, many, both_sides=True) == pytest.approx(2.24, rel=0.02)
-    assert critical_value(-abs(errors[:1]), 0.025, many) < 0.5 < critical_value(-abs(errors[:1]), 0.025, many, True)
-
-
-def test_estimates_that_never_err_and_draws_without_value_count_for_nothing():
-    errors = np.random.default_rng(1).standard_normal((2, 1000))
-    errors[1, ::2] = np.nan
-    assert critical_value(np.zeros((3, 100)), 0.025, 100) == 0
-    assert critical_value(np.vstack([errors, np.zeros(1000)]), 0.025, 100) == critical_value(errors, 0.025, 100)
-
-
-def test_few_windows_ask_for_more():
-    assert expanded(0.025, 10**6) == pytest.approx(1.96, abs=1e-3)
-    assert expanded(0.025, 5) == pytest.approx(scipy.stats.t.ppf(0.975, 4) * math.sqrt(5 / 4))
-    errors = np.random.default_rng(2).standard_normal((1, 100_000))
-    assert critical_value(errors, 0.025, 5) == pytest.approx(expanded(0.025, 5), rel=0.03)
 
 
 def test_the_interval_of_a_difference_covers_over_few_windows_too():

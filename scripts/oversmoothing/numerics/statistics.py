@@ -6,7 +6,7 @@ grows with the number of windows, not of positions.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -207,32 +207,6 @@ def expanded(level: float, windows: int) -> float:
     return float(-stdtrit(windows - 1, level) * np.sqrt(windows / (windows - 1)))
 
 
-def critical_value(errors: np.ndarray, level: float, windows: int, both_sides: bool = False) -> float:
-    """Return the simultaneous critical value of several estimates (max-t), in standard deviations of each.
-
-    With probability 1 - `level`, no estimate errs by more than this many of its own sds. Because the estimates share
-    their draws, the value is no larger than their dependence requires: for one estimate, or several identical ones, it
-    is that of a single interval; for independent ones, Bonferroni's.
-
-    Parameters
-    ----------
-    errors : float array, shape (estimates, draws)
-        Each draw minus the estimate. Estimates that never vary are ignored, and so are NaNs.
-    level : float
-        Joint one-sided level.
-    windows : int
-        Number of windows resampled; the value is enlarged for few windows as in `expanded`.
-    both_sides : bool
-        Whether errors of either sign count.
-    """
-    sd = np.nanstd(errors, axis=1, ddof=1)
-    scaled = errors[sd > 0] / sd[sd > 0, None]
-    if not len(scaled):
-        return 0.0
-    largest = np.fmax.reduce(abs(scaled) if both_sides else scaled, axis=0)
-    return expanded(float(ndtr(-np.nanquantile(largest, 1 - level))), windows)
-
-
 def share_of_difference(
     part: WindowSums, whole: WindowSums, start: WindowSums, resamples: int, seed: int
 ) -> tuple[float, float, float]:
@@ -264,23 +238,6 @@ def share_of_difference(
         drawn = (own.effect + own.errors) / (all_of_it.effect + all_of_it.errors)
     low, high = np.nanquantile(drawn, [beyond, 1 - beyond])
     return own.effect / all_of_it.effect, float(low), float(high)
-
-
-def merge(parts: Iterable[WindowSums]) -> WindowSums:
-    """Merge several sets of values, as if all had been added to one."""
-    whole = WindowSums()
-    for part in parts:
-        if part.origin is None:
-            continue
-        whole.origin = part.origin if whole.origin is None else whole.origin
-        shift = part.origin - whole.origin
-        for window, n in part.count.items():
-            total = part.total[window]
-            square = part.squares[window] + 2 * shift * total + n * shift**2
-            whole.count[window] = whole.count.get(window, 0) + n
-            whole.total[window] = whole.total.get(window, 0.0) + total + n * shift
-            whole.squares[window] = whole.squares.get(window, 0.0) + square
-    return whole
 
 
 def draw_windows(windows: int, resamples: int, seed: int) -> Iterator[np.ndarray]:

@@ -10,7 +10,7 @@ from oversmoothing.bat.reject import reject_set
 from oversmoothing.scores.catalogue.decoders import method
 from oversmoothing.scores.decoding import decoder
 
-ORDERS = FIRST, LAST = ("temperature first", "cut first")
+FIRST, LAST = ("temperature first", "cut first")
 ENDS = ("greedy", "pure")  # what every method becomes if it cuts as much, or as little, as it can
 ORACLE, HINDSIGHT, BAT = "oracle", "hindsight", "bat"
 MASS_TOLERANCE = 1e-6
