@@ -1,5 +1,6 @@
 """Tables for claims: the thesis's printed means as if three seeds had measured them, and rows that a test makes."""
 
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ CLAIMED = {  # as workflow/rules/claims.smk has it
     "tbat": ("e_7", "e_8"),
     "entropy_difference": ("f_1",),
 } | studies.tested({"studies": studies.there()})
+CLAIMING = studies.with_part({"studies": studies.there()}, "claims.py")
 PRINTED = of_thesis(
     {name: [ROOT / f"resources/published/table_{number}.csv" for number in of] for name, of in CLAIMED.items()}
 )
@@ -71,3 +73,14 @@ def measured(ranks=(), **tables):
 def around(mean, spread=0.01):
     """Return three values with this mean."""
     return (mean - spread, mean + spread, mean)
+
+
+def by_rank(measure, ranks, **where):
+    """Return rows of a measure with a value, or one for each seed, by rank."""
+    return [{"rank": rank, "measure": measure, "value": value, **where} for rank, value in ranks.items()]
+
+
+def of_studies(name):
+    """Return what the ``claim_cases.py`` of the studies hold under a name."""
+    modules = [runpy.run_path(str(path)) for path in sorted(ROOT.glob("tests/studies/*/claim_cases.py"))]
+    return [module[name] for module in modules if name in module]

@@ -20,7 +20,7 @@ from oversmoothing.models.pretrained import auto
 from oversmoothing.models.pretrained.auto import softcap_in
 from oversmoothing.models.spectra import ALONE, read_cap, read_head
 from oversmoothing.models.truths.load import check_token_lm, load_causal_lm, load_token_lm, load_truth
-from oversmoothing.samples.bat import sampler
+from oversmoothing.samples.bat import decoder_of
 from oversmoothing.scores.tbat import choose_basis
 from oversmoothing.store.parquet import open_writer
 
@@ -145,7 +145,7 @@ def test_a_member_must_be_called_capped_and_a_truth_need_not(tmp_path):
 def test_bat_sampling_is_refused(tmp_path):
     write_gemma2(tmp_path, 256, LOOSE)
     with pytest.raises(UserError, match="decoding bat: it needs linear logits, and this model's are capped at 30"):
-        sampler({"name": "bat", "delta": 0.2}, load(tmp_path, 256)[0])
+        decoder_of({"name": "bat", "delta": 0.2}, load(tmp_path, 256)[0])
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from oversmoothing.models.truths.load import check_token_lm, load_token_lm
 
 CPU = torch.device("cpu")
 TOKENS = torch.arange(0, 290, 7)[None]  # 42
-WITHOUT_CACHE = ["mamba", "minimax", "recurrent_gemma", "rwkv"]  # or with one that texts share
-BEYOND = ["hyperclovax", "llama4", "gemma3n", "phi3", *WITHOUT_CACHE]
+WITHOUT_CACHE = ["mamba", "minimax", "rwkv"]  # or with one that texts share
+BEYOND = ["hyperclovax", "llama4", "gemma3n", "phi3", "recurrent_gemma", *WITHOUT_CACHE]
 
 
 def vocabulary(folder):

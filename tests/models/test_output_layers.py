@@ -24,7 +24,7 @@ from oversmoothing.models.output_layers import (
 from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.spectra import read_head
 from oversmoothing.models.weights import load_model, save_model
-from oversmoothing.samples.bat import sampler
+from oversmoothing.samples.bat import decoder_of
 from oversmoothing.samples.cache import Cache
 
 SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 32, "rank": 4}
@@ -235,7 +235,7 @@ def test_what_reads_a_head_as_a_matrix_refuses_one_that_is_none(kind, tmp_path):
     with pytest.raises(UserError, match=f"^mine: {message}"):
         head_matrix(model, "mine")
     with pytest.raises(UserError, match=f"decoding bat: {message}"):
-        sampler({"name": "bat", "delta": 0.22}, model)
+        decoder_of({"name": "bat", "delta": 0.22}, model)
 
 
 def test_an_output_layer_that_is_none():

@@ -18,8 +18,9 @@ QUICK = ("plan", "claims", "story")
 
 
 def removed_with(name):
-    """Names of a study and of those that need it."""
-    return [name, *(other for other in studies.there() if name in studies.needs(other))]
+    """Names of a study and of those that need it, directly or not."""
+    needing = [removed_with(other) for other in studies.there() if name in studies.needs(other)]
+    return list(dict.fromkeys([name, *(one for names in needing for one in names)]))
 
 
 def taken_out(names, folder):

@@ -131,7 +131,11 @@ def test_the_interval_of_pairs_covers_the_truth_in_19_of_20_cases():
 
 def test_equals_differ_in_their_seed_alone():
     alike = {"model": {"layers": 3}, "training": {"max_steps": 10}}
-    truths = [{"name": "a", "seed": 1, **alike}, {"name": "b", "seed": 2, **alike}, {"name": "c", "seed": 3}]
+    truths = [
+        {"name": "a", "seed": 1, **alike},
+        {"name": "b", "seed": 2, **alike},
+        {"name": "c", "seed": 3, "model": {"layers": 2}, "training": {}},
+    ]
     config = default(seeds=[1, 2], family=[{"rank": 4}, {"rank": 8}, {"backward_rank": 4}], truths=truths)
     assert equals(config) == {FULL: ["bn8-s1", "bn8-s2"], TRUTHS: ["a", "b"]}
     assert others(equals(config), "a") == ["b"]

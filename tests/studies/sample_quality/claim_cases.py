@@ -1,0 +1,27 @@
+"""Evidence for the claims, and against them (tests/claims/)."""
+
+
+def sampled(metric, new, rank=None, decoding="pure"):
+    return "sample_quality", {"measure": metric, "rank": rank, "decoding": decoding}, new
+
+
+AGAINST = {  # the thesis's own prose, by its own tables
+    "decodings-write-shorter-words": (4, 28, "Word length, pure less greedy, rank 128"),
+    "greedy-farthest-in-bytes": (1, 42, "Byte TV, top-p less pure, rank 8"),
+}
+BROKEN = {  # what contradicts a claim that the printed means bear out
+    "low-ranks-write-long-words": [sampled("word_length", 4.0, 8)],
+    "low-ranks-write-few-valid-words": [sampled("valid_words", 0.9, 8)],
+    "low-ranks-far-in-bytes": [sampled("byte_tv", 0.0, 8)],
+    "low-ranks-low-mauve": [sampled("mauve", 1.0, 8)],
+    "quality-gains-diminish": [sampled("mauve", 0.02, 12)],
+    "rank-12-only-looks-human": [sampled("word_length", 9.0, 12)],
+    "decodings-write-more-valid-words": [sampled("valid_words", 0.0, 16, "greedy")],
+    "greedy-repeats-most": [sampled("bigram", 0.0, 16, "greedy")],
+    "top-k-repeats-more-than-nucleus": [sampled("bigram", 0.0, 16, "top-k")],
+    "repetition-rises-from-low-ranks": [sampled("bigram", 0.9, 8, "top-k")],
+}
+MENDED = {  # what bears out a claim that they contradict
+    "decodings-write-shorter-words": [sampled("word_length", 3.0, rank, "greedy") for rank in (16, 32, 128, 512)],
+    "greedy-farthest-in-bytes": [sampled("byte_tv", 0.9, 8, "greedy"), sampled("byte_tv", 0.8, 8, "top-p")],
+}
