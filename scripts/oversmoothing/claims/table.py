@@ -129,7 +129,10 @@ def evidence(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         decided = (
             f"{row['decided_for']} of {row['contrasts']} are decided for the claim, {row['decided_against']} against"
         )
-        yield "contrasts", f"{decided}; {row['towards']} lie on its side ({row['seeds']} seeds)"
+        yield (
+            "contrasts",
+            f"{decided}; {row['towards']} lie on its side ({row['seeds']} seed{'s' if row['seeds'] != 1 else ''})",
+        )
     if pd.notna(row["note"]):
         yield "note", row["note"]
     if row["by_construction"]:

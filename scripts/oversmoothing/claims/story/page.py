@@ -31,7 +31,7 @@ from oversmoothing.tables.story import words_for
 from oversmoothing.tables.web_page import write_web_page
 
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
-SIGNS = {HOLDS: "✓", IN_PART: "◐", CONTRADICTED: "✗", OPEN: "?", ONE_SEED: "1", NOT_TESTED: "○"}
+SIGNS = {HOLDS: "✓", IN_PART: "◐", CONTRADICTED: "✗", OPEN: "?", ONE_SEED: "~", NOT_TESTED: "○"}
 EXCERPT = 240  # characters of a sample
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)  # of an SVG: the words above its figure
 NAMES = {"measure": {name: metric.label for name, metric in METRICS.items()}}
