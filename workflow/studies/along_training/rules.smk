@@ -15,9 +15,7 @@ FOLLOWED = [model for model in SNAPSHOTS if model.kind == "family"]
 REVISIONS = along_training.revisions(config)
 
 
-def drawn(name, label):
-    """Files of a figure, as one of several outputs of a rule."""
-    return [*figure(name, "8 Small models", label).values()]
+drawn = lambda name, label: [*figure(name, "8 Small models", label).values()]  # one of several outputs of a rule
 
 
 rule dynamics:

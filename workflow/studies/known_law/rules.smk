@@ -45,14 +45,12 @@ LEARNING = {  # constraints of the wildcards of a model that learns a text
 }
 
 
-def truths_of_text(wildcards):
-    """Files of the logits of a text's law and of the models that stand in for it."""
-    return list(TRUTHS_OF[wildcards.text].values())
-
-
-def scores_on_law(metric, pairs):
-    """Files of the scores of models against laws, of pairs of a text and a model that learned it."""
-    return [f"{OF_TEXT}/scores/{metric}/{model}.parquet".format(text=text) for text, model in pairs]
+# Files of the logits of a text's law and of the models that stand in for it.
+truths_of_text = lambda wildcards: list(TRUTHS_OF[wildcards.text].values())
+# Files of the scores of models against laws, of pairs of a text and a model that learned it.
+scores_on_law = lambda metric, pairs: [
+    f"{OF_TEXT}/scores/{metric}/{model}.parquet".format(text=text) for text, model in pairs
+]
 
 
 if LAWS:
