@@ -42,7 +42,7 @@ def main(tables: int) -> None:
     worst = 0.0
     for i, (run, claim, contrasts) in enumerate(of_kept_runs()):
         draw = np.random.default_rng([i, 7])
-        at_bound = [replace(one, values=tuple(np.subtract(one.values, one.mean) + bound(one))) for one in contrasts]
+        at_bound = [replace(one, values=tuple(np.subtract(one.values, one.mean) + one.nearer)) for one in contrasts]
         wrong = np.mean([any(of != Outcome.OPEN for of in decide(made(at_bound, draw))) for _ in range(tables)])
         told = np.mean([np.mean([of != Outcome.OPEN for of in decide(made(contrasts, draw))]) for _ in range(tables)])
         worst = max(worst, float(wrong))
@@ -73,11 +73,6 @@ def several(run: str, claims: Sequence[Claim], measured: object) -> Iterator[tup
         seeds = {len(one.values) for one in contrasts}
         if len(seeds) == 1 and seeds.pop() >= LEAST and not any(one.exact for one in contrasts):
             yield run, claim, contrasts
-
-
-def bound(one: Contrast) -> float:
-    """Return the bound that the mean of a contrast is nearer to."""
-    return one.above if abs(one.mean - one.above) <= abs(one.mean - one.below) else one.below
 
 
 def made(contrasts: Sequence[Contrast], draw: np.random.Generator) -> list[Contrast]:

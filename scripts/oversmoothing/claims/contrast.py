@@ -7,7 +7,8 @@ from enum import IntEnum
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+
+from oversmoothing.numerics.statistics import holm, student_interval, student_p
 
 TINY = 1e-9  # differences below this are rounding of printed numbers
 LEVEL = 0.05  # chance of a wrong decision in all contrasts of one claim
@@ -44,41 +45,37 @@ class Contrast:
     @property
     def interval(self) -> tuple[float, float]:
         """95 % interval of the mean by Student's t over seeds; NaN of a single one."""
-        if self.exact or len(self.values) < LEAST:
-            return math.nan, math.nan
-        if np.ptp(self.values) == 0:
-            return self.mean, self.mean
-        low, high = stats.t.interval(0.95, len(self.values) - 1, self.mean, stats.sem(self.values))
-        return float(low), float(high)
+        _, low, high = (0.0, math.nan, math.nan) if self.exact else student_interval(self.values)
+        return low, high
+
+    @property
+    def nearer(self) -> float:
+        """The bound that the mean is nearer to."""
+        return self.above if abs(self.mean - self.above) <= abs(self.mean - self.below) else self.below
+
+    @property
+    def inside(self) -> float:
+        """How far inside its bounds the mean lies, as a share of what is compared; negative outside of them."""
+        return self._distance / self.scale
 
     @property
     def towards(self) -> Outcome:
         """Where the mean itself lies; OPEN on a bound, as numbers of equal printed precision may."""
         if self.exact:
             return Outcome.FOR if max(map(abs, self.values)) <= TINY else Outcome.AGAINST
-        inside = min(self.mean - self.above, self.below - self.mean)
-        return Outcome.FOR if inside > TINY else Outcome.AGAINST if inside < -TINY else Outcome.OPEN
-
-    @property
-    def inside(self) -> float:
-        """How far inside its bounds the mean lies, as a share of what is compared; negative outside of them."""
-        distance = -abs(self.mean) if self.exact else min(self.mean - self.above, self.below - self.mean)
-        return distance / self.scale
+        return Outcome.FOR if self._distance > TINY else Outcome.AGAINST if self._distance < -TINY else Outcome.OPEN
 
     @property
     def p(self) -> float:
-        """The two-sided p of the decision that the mean suggests; NaN of a single seed.
+        """The two-sided p of the decision that the mean suggests, by Student's t; NaN of a single seed.
 
-        Where one bound is infinite it is that of Student's t. Between two finite bounds it is that of two one-sided
-        tests (TOST), and outside of them that of the nearer bound.
+        It is that of the nearer bound, so that between two bounds it is that of two one-sided tests (TOST).
         """
-        if len(self.values) < LEAST:
-            return math.nan
-        distance = abs(min(self.mean - self.above, self.below - self.mean))
-        error = float(np.std(self.values, ddof=1)) / math.sqrt(len(self.values))
-        if error == 0:
-            return 0.0 if distance > TINY else 1.0
-        return float(2 * stats.t.sf(distance / error, len(self.values) - 1))
+        return student_p([value - self.nearer for value in self.values])
+
+    @property
+    def _distance(self) -> float:
+        return -abs(self.mean) if self.exact else min(self.mean - self.above, self.below - self.mean)
 
 
 def decide(contrasts: Sequence[Contrast], level: float = LEVEL) -> list[Outcome]:
@@ -86,13 +83,9 @@ def decide(contrasts: Sequence[Contrast], level: float = LEVEL) -> list[Outcome]
 
     The chance that any of them is decided on the wrong side is at most `level` (Holm 1979).
     """
-    tested = [i for i, one in enumerate(contrasts) if not one.exact and not math.isnan(one.p)]
-    decided = {i for i, one in enumerate(contrasts) if one.exact}
-    for place, i in enumerate(sorted(tested, key=lambda i: contrasts[i].p)):
-        if contrasts[i].p > level / (len(tested) - place):
-            break
-        decided.add(i)
-    return [one.towards if i in decided else Outcome.OPEN for i, one in enumerate(contrasts)]
+    adjusted = holm({str(i): one.p for i, one in enumerate(contrasts) if not one.exact})
+    decided = [adjusted.get(str(i), 0.0) <= level for i in range(len(contrasts))]  # what is exact needs no test
+    return [one.towards if clear else Outcome.OPEN for one, clear in zip(contrasts, decided, strict=True)]
 
 
 def less(name: str, a: pd.Series, b: pd.Series | float = 0.0, above: float = 0.0, below: float = math.inf) -> Contrast:
