@@ -61,7 +61,7 @@ if JUDGED:
             language_model=config["quality"]["language_model"],
             device=DEVICE,
         script:
-            "measure.py"
+            f"{workflow.basedir}/studies/sample_quality/measure.py"  # absolute, for rules of other studies that use this one
 
     use rule quality as human_quality with:
         input:

@@ -1,0 +1,117 @@
+"""Ranks at equal loss: interpolated by hand, levels and differences by seed, and what cannot be compared."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from default_config import default
+
+from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from studies.equal_loss.figure import draw
+from studies.equal_loss.plan import compared
+from studies.equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table
+
+SEEDS, STEPS, TRUTHS = (1, 2, 3), {300: 2.4, 450: 2.0, 900: 1.6}, ("truth", "lm")  # losses of the full head
+RANKS = {4: 2.2, 16: 1.8}  # and their losses after 900 steps
+EXTRA = {4: 0.02, 16: -0.01}  # TTO beyond that of the full head at equal loss
+
+
+def leak(loss):
+    """TTO of a full head: a line with a bend at a loss of 2, so that interpolation between steps is exact."""
+    return 0.1 * loss if loss <= 2 else 0.2 + 0.3 * (loss - 2)
+
+
+def made(seed, loss, extra):
+    values = {("", "validation_loss"): loss, ("", "loss"): loss + 0.05}
+    values |= {(truth, name): leak(loss) + 0.01 * seed + extra for truth in TRUTHS for name in AGAINST_TRUTHS}
+    return values | {("", name): loss for name in OF_SAMPLES}
+
+
+@pytest.fixture
+def models():
+    arms = [("family", rank, 900, f"bn{rank}") for rank in (*RANKS, 288)]
+    arms += [("shorter", 288, steps, f"bn288-{steps}steps") for steps in (450, 300)]
+    return [
+        {"model": f"{arm}-s{seed}", "kind": kind, "rank": rank, "seed": seed, "arm": arm, "steps": steps}
+        for seed in SEEDS
+        for kind, rank, steps, arm in arms
+    ]
+
+
+@pytest.fixture
+def values(models):
+    rows = []
+    for model in models:
+        loss = RANKS.get(model["rank"], STEPS[model["steps"]])
+        for (truth, measure), value in made(model["seed"], loss, EXTRA.get(model["rank"], 0)).items():
+            rows.append({"model": model["model"], "truth": truth, "measure": measure, "value": value})
+    return pd.DataFrame(rows)
+
+
+def one(table, **where):
+    rows = table
+    for column, value in where.items():
+        rows = rows[rows[column].isna() if value is None else rows[column] == value]
+    (only,) = rows.to_dict("records")
+    return only
+
+
+@pytest.mark.parametrize("rank", RANKS)
+@pytest.mark.parametrize("less", ["equal loss", "equal loss on the windows"])
+def test_a_rank_is_compared_with_the_full_head_of_its_loss(values, models, rank, less):
+    found = one(equal_loss_table(values, models), measure="tto", truth="lm", rank=rank, less=less)
+    assert found["value"] == pytest.approx(EXTRA[rank])
+    assert found["n"] == 3
+
+
+def test_levels_and_differences_at_equal_steps_are_over_seeds(values, models):
+    table = equal_loss_table(values, models)
+    level = one(table, measure="kl", truth="truth", arm="bn4", less=None)
+    expected = student_interval([leak(2.2) + 0.02 + 0.01 * seed for seed in SEEDS])
+    assert (level["value"], level["low"], level["high"]) == pytest.approx(expected)
+    steps = one(table, measure="kl", truth="truth", rank=4, less="rank 288")
+    assert steps["value"] == pytest.approx(leak(2.2) + 0.02 - leak(1.6))
+    assert steps["high"] - steps["low"] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_control_is_compared_with_its_neighbours_in_steps(values, models):
+    found = one(equal_loss_table(values, models), measure="tto", truth="lm", less="its neighbours")
+    assert found["arm"] == "bn288-450steps"
+    assert found["value"] == pytest.approx(0.2 - (0.16 + 0.32) / 2)
+
+
+def test_a_loss_that_no_number_of_steps_gives_has_no_row(values, models):
+    far = values.copy()
+    far.loc[(far.model == "bn4-s2") & (far.measure == "validation_loss"), "value"] = 2.5
+    table = equal_loss_table(far, models)
+    at_equal = table[table.less == "equal loss"]
+    assert set(at_equal["rank"]) == {16}
+    assert set(table[table.less == "equal loss on the windows"]["rank"]) == set(RANKS)
+
+
+def test_correlation_and_distance_over_the_ranks_of_a_seed(values, models):
+    table = equal_loss_table(values, models)
+    losses, leaks = [2.2, 1.8, 1.6], [leak(2.2) + 0.02, leak(1.8) - 0.01, leak(1.6)]
+    r = one(table, measure="tto_correlation", truth="truth")
+    assert r["value"] == pytest.approx(np.corrcoef(losses, leaks)[0, 1])
+    rest = np.linalg.lstsq(np.column_stack([losses, np.ones(3)]), leaks, rcond=None)[1][0]
+    assert one(table, measure="tto_residual", truth="truth")["value"] == pytest.approx(np.sqrt(rest / 3))
+
+
+def test_page_and_figure_have_each_truth(values, models):
+    table = equal_loss_table(values, models)
+    sections = {section.heading: section for section in equal_loss_page(table, TRUTHS).sections}
+    assert [row["rank"] for row in sections["Less the full head at equal loss, against `lm`"].rows] == ["4", "16"]
+    assert len(sections["Levels, against `truth`"].rows) == 5
+    assert len(sections["Samples: less the full head at equal loss"].rows) == 2
+    *panels, last = draw(table, TRUTHS).axes
+    assert [len(axes.containers) for axes in panels] == [3, 3]
+    assert len(last.containers) == 4
+
+
+def test_controls_are_full_heads_of_fewer_steps():
+    family = [{"rank": 4}, {"rank": 288}, {"rank": 288, "max_steps": 300}, {"rank": 4, "max_steps": 300}]
+    rows = compared(default(family=family))
+    assert [row["arm"] for row in rows] == ["bn4", "bn288", "bn288-300steps"]
+    assert rows[-1]["steps"] == 300
+    assert not compared(default(family=family[:2]))

@@ -1,0 +1,76 @@
+"""TTO against validation loss, of the family and of full heads of fewer steps; and what is left at equal loss."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.figures.colours import PALETTE
+from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled
+from studies.equal_loss.table import EQUAL, FAMILY
+
+TTO = AGAINST_TRUTHS[0]
+LINE: dict[str, Any] = {"color": "0.45", "marker": ".", "linestyle": "-", "linewidth": 1.2}
+LOSS = "validation_loss"
+
+
+def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
+    """Draw what `table.equal_loss_table` returns: a panel for each truth, and one of differences."""
+    levels = table[table.arm.notna() & table.less.isna()]
+    losses = levels[levels.measure == LOSS].set_index("arm").value
+    ranks = sorted(int(rank) for rank in levels["rank"].unique())
+    with style():
+        figure = Figure(figsize=(4.1 * (len(truths) + 1), 4.4))
+        *panels, last = figure.subplots(1, len(truths) + 1)
+        for axes, truth in zip(panels, truths, strict=True):
+            _line(axes, levels[(levels.measure == TTO) & (levels.truth == truth)], losses, ranks[-1])
+            axes.set_title(f"Against {named(truth)}", size="medium")
+        panels[0].set_ylabel(f"{METRICS[TTO].name}, lower is better")
+        entries = _left(last, table[table.measure == TTO], truths, ranks)
+        titled(
+            figure,
+            "Does a low rank leak more than a full head that predicts as well?",
+            "Left: each point is a rank, after all steps; the line is the full head after fewer steps. Right: TTO less "
+            "that of the full head, at equal steps and at equal loss.",
+        )
+        looks = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
+        control = Line2D([], [], **LINE, label=f"rank {ranks[-1]}, fewer steps")
+        legend(figure, [*handles(looks), control, *entries], columns=6)
+    return figure
+
+
+def _line(axes: Axes, table: pd.DataFrame, losses: pd.Series, top: int) -> None:
+    table = table.assign(loss=table.arm.map(losses)).sort_values("loss")
+    full = table[table["rank"] == top]
+    axes.plot(full.loss, full.value, zorder=1, **LINE)
+    for row in table[table.kind == FAMILY].to_dict("records"):
+        beyond = [[row["value"] - row["low"]], [row["high"] - row["value"]]]
+        look = {**rank_look(int(row["rank"])), "linestyle": "none"}
+        axes.errorbar(row["loss"], row["value"], beyond, capsize=2, elinewidth=1, markersize=7, **look)
+    axes.set_xlabel("validation loss, nats a byte")
+    axes.grid()
+
+
+def _left(axes: Axes, table: pd.DataFrame, truths: Sequence[str], ranks: Sequence[int]) -> list[Line2D]:
+    """Draw the differences by rank and truth; return their entries of the legend."""
+    entries = []
+    axes.axhline(0, color="0.35", linewidth=1)
+    places = {rank: i for i, rank in enumerate(ranks[:-1])}
+    ways = {f"rank {ranks[-1]}": ("at equal steps", "none"), EQUAL[LOSS]: ("at equal loss", "full")}
+    for i, truth in enumerate(truths):
+        for j, (less, (words, fill)) in enumerate(ways.items()):
+            part = table[(table.less == less) & (table.truth == truth)]
+            at = [places[int(rank)] + 0.16 * (2 * i + j - len(truths) + 0.5) for rank in part["rank"]]
+            look: dict[str, Any] = {"color": PALETTE[i], "marker": "os"[j], "linestyle": "none", "fillstyle": fill}
+            errors = [part.value - part.low, part.high - part.value]
+            axes.errorbar(at, part.value, errors, capsize=2, elinewidth=1, markersize=5, **look)
+            entries.append(Line2D([], [], **look, label=f"{words}, against {named(truth)}"))
+    axes.set_xticks(list(places.values()), [str(rank) for rank in places])
+    axes.set_xlabel("rank of what enters the LM head")
+    axes.set_ylabel("TTO less that of the full head")
+    axes.grid(axis="y")
+    return entries

@@ -1,0 +1,30 @@
+"""The family, and full heads that learned for fewer steps: what a rank is compared with at equal loss."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plan.arms import FAMILY
+from plan.models import by_name, full_models, model_rows
+from plan.studies import Study
+
+SHORTER = "shorter"
+
+
+def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Facts of the family and of its controls, with ``steps``; none without a lower rank and a control.
+
+    A control is the member of the highest rank, trained for fewer steps.
+    """
+    known = by_name(config)
+    trained = {name: model for name, model in known.items() if model.settings}
+    full = {known[name].rank for name in full_models(trained.values()).values()}
+    rows = [
+        {**row, "steps": known[row["model"]].settings["training"]["max_steps"]}
+        for row in model_rows(trained, FAMILY.kind, SHORTER)
+        if row["kind"] == FAMILY.kind or row["rank"] in full
+    ]
+    there = {(row["kind"], row["rank"] in full) for row in rows}
+    return rows if {(FAMILY.kind, False), (SHORTER, True)} <= there else []
+
+
+STUDY = Study(needs=("sample_quality",))
