@@ -18,6 +18,7 @@ CLAIMED = {  # as workflow/rules/claims.smk has it
     "decodings_pooled": ("6_1",),
     "svd": ("7_1", "7_2"),
     "tbat": ("e_7", "e_8"),
+    "tbat_approximation": (),
     "entropy_difference": ("f_1",),
 } | studies.tested({"studies": studies.there()})
 CLAIMING = studies.with_part({"studies": studies.there()}, "claims.py")

@@ -3,7 +3,7 @@
 from itertools import chain
 
 import pytest
-from made_tables import CLAIMING, PRINTED, as_run, claims_of, of_studies
+from made_tables import CLAIMING, PRINTED, around, as_run, by_rank, claims_of, measured, of_studies
 
 from oversmoothing.claims.claim import (
     CONTRADICTED,
@@ -20,7 +20,7 @@ from oversmoothing.claims.contrast import Outcome
 from oversmoothing.claims.table import claims_page, claims_table, verdict_cell
 from oversmoothing.tables.formats import markdown
 
-NOT_THERE = [*chain(*of_studies("NOT_PRINTED"))]
+NOT_THERE = ["svd-misleads-bat", *chain(*of_studies("NOT_PRINTED"))]
 AGAINST = {  # its own prose, by its own tables
     "no-decoding-lifts": (84, 168, "NSMD, rank 128 greedy less rank 32 pure"),
     "only-nucleus-improves-tv": (1, 20, "TV, greedy less pure, rank 4"),
@@ -104,6 +104,16 @@ def test_a_claim_that_is_contradicted_over_seeds_can_hold(name):
     assert judge(CLAIMS[name], as_run(*MENDED[name])).verdict in (HOLDS, IN_PART)
 
 
+def test_what_a_truncated_head_rejects_alone_is_held_to_above_0():
+    def run(value):
+        rows = by_rank("excess", {8: value, 288: around(0.2)}, approximation=4)
+        rows += by_rank("excess", {8: around(0, 0), 288: around(0.1)}, approximation=8)
+        return measured((8, 288), tbat_approximation=rows)
+
+    assert judge(CLAIMS["svd-misleads-bat"], run(around(0.1))).verdict == HOLDS
+    assert judge(CLAIMS["svd-misleads-bat"], run(around(-0.1))).verdict == CONTRADICTED
+
+
 @pytest.mark.parametrize(
     "name", [name for name in CLAIMS if name not in (*NOT_THERE, "tbat-zero-at-full-rank", "loss-correlates")]
 )
@@ -120,7 +130,7 @@ def test_the_table_and_its_page_say_what_a_verdict_rests_on():
     assert verdict_cell(falls) == "one seed (16 of 16)"
     assert verdict_cell(falls, "published_") == "holds (16 of 16)"
     text = markdown(claims_page(claims_table(claims, as_run(), PRINTED), "T.", {}, run.family))
-    assert "# T. In this run 33 hold (1 by construction), 4 are contradicted, 1 are not tested" in text.replace(
+    assert "# T. In this run 35 hold (1 by construction), 4 are contradicted, 2 are not tested" in text.replace(
         "\n", " "
     )
     assert "equal to 0" in text

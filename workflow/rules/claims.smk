@@ -11,6 +11,7 @@ CLAIMED = {
     "decodings_pooled": ("6_1",),
     "svd": ("7_1", "7_2"),
     "tbat": ("e_7", "e_8"),
+    "tbat_approximation": (),
     "entropy_difference": ("f_1",),
 } | plan.studies.tested(config)
 

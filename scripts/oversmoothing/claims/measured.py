@@ -13,6 +13,7 @@ from oversmoothing.tables.published import read_published
 
 FULL_RANK = 257  # of bytes: behind a LayerNorm a head of rank r has r - 1 free directions
 NO_SEED = -1
+OF_TRUNCATED = ("table_7_1", "table_7_2", "table_h_1")  # the thesis's tables of truncated heads
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,15 @@ def of_run(tables: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any
 
 def of_thesis(files: Mapping[str, Sequence[str | Path]]) -> Measured:
     """Return the thesis's printed means, from its tables by the name of ours; Table 3.1 has all ranks."""
-    tables = {name: printed(paths, "svd" if name == "svd" else "family") for name, paths in files.items() if paths}
+    tables = {name: pd.concat(map(printed, paths), ignore_index=True) for name, paths in files.items() if paths}
     ranks = tables["losses"]["rank"].dropna().unique()
     return Measured(tables, [Rank(int(rank), int(rank)) for rank in ranks])
 
 
-def printed(paths: Sequence[str | Path], kind: str) -> pd.DataFrame:
+def printed(path: str | Path) -> pd.DataFrame:
     """Return printed means in columns of the record: of ranks they are of a kind, of names a truth's or a human's."""
-    table = read_published(paths).rename(columns={"metric": "measure", "mean": "value", "count": "value"})
+    table = read_published([path]).rename(columns={"metric": "measure", "mean": "value", "count": "value"})
     rank = pd.to_numeric(table.model, errors="coerce").astype("Int64")
-    kinds = table.model.map({"Human": "human"}).fillna("truth").where(rank.isna(), kind)
+    kinds = table.model.map({"Human": "human"}).fillna("truth")
+    kinds = kinds.where(rank.isna(), "svd" if Path(path).stem in OF_TRUNCATED else "family")
     return table.assign(rank=rank, kind=kinds, seed=pd.array([None] * len(table), "Int64"))

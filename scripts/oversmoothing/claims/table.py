@@ -31,6 +31,7 @@ CHAPTERS = {
     "5": "Chapter 5: samples",
     "6": "Chapter 6: decodings",
     "7": "Chapter 7: truncated heads and effective ranks",
+    "8": "Chapter 8: conclusions",
     "B": "Appendix B: unargmaxable bytes",
     "F": "Appendix F: entropy",
     "I": "Appendix I: cost",

@@ -205,6 +205,20 @@ def truncation_is_worse_than_learning(m: Measured) -> list[Contrast]:
     ]
 
 
+def truncation_misleads_bat(m: Measured) -> list[Contrast]:
+    """Hold what BAT rejects with a truncated head, and not with the whole one, to above 0 at each rank."""
+    table = m.table("tbat_approximation")
+    ranks = sorted(int(rank) for rank in table.approximation.dropna().unique())
+    return [
+        less(
+            f"rejected by the head truncated to {rank} alone, {of}",
+            m.values("tbat_approximation", "excess", rank=of.rank, approximation=rank),
+        )
+        for of, rank in product(m.ranks(), ranks)
+        if rank < of.rank
+    ]
+
+
 def entropy(m: Measured, rank: Rank) -> pd.Series:
     """Return the entropy of the truth less that of the model in bits, by seed."""
     return m.values("entropy_difference", "entropy_difference", rank=rank.rank, decoding="pure")
@@ -351,6 +365,14 @@ CLAIMS = [
         "A head truncated by SVD oversmooths more than a bottleneck learned at the same rank.",
         "The truncated head less the trained model, at each rank that both have.",
         truncation_is_worse_than_learning,
+    ),
+    Claim(
+        "svd-misleads-bat",
+        "7.1",
+        "To truncate the head before BAT sampling may be detrimental.",
+        "Probability of bytes that BAT rejects with a truncated head and would accept with the whole one, above 0, at "
+        "each rank and truncation. That texts get worse by it is not tested.",
+        truncation_misleads_bat,
     ),
     Claim(
         "all-smoother-than-the-truth",

@@ -1,5 +1,7 @@
 """Evidence for the claims, and against them (tests/claims/)."""
 
+from made_tables import around, by_rank, measured
+
 
 def sampled(metric, new, rank=None, decoding="pure"):
     return "sample_quality", {"measure": metric, "rank": rank, "decoding": decoding}, new
@@ -14,6 +16,8 @@ BROKEN = {  # what contradicts a claim that the printed means bear out
     "low-ranks-write-few-valid-words": [sampled("valid_words", 0.9, 8)],
     "low-ranks-far-in-bytes": [sampled("byte_tv", 0.0, 8)],
     "low-ranks-low-mauve": [sampled("mauve", 1.0, 8)],
+    "full-rank-samples-better": [sampled("byte_tv", 0.0, 16)],
+    "svd-samples-worse-than-learned": [("sample_quality", {"measure": "mauve", "rank": 128, "kind": "svd"}, 0.999)],
     "quality-gains-diminish": [sampled("mauve", 0.02, 12)],
     "rank-12-only-looks-human": [sampled("word_length", 9.0, 12)],
     "decodings-write-more-valid-words": [sampled("valid_words", 0.0, 16, "greedy")],
@@ -25,3 +29,14 @@ MENDED = {  # what bears out a claim that they contradict
     "decodings-write-shorter-words": [sampled("word_length", 3.0, rank, "greedy") for rank in (16, 32, 128, 512)],
     "greedy-farthest-in-bytes": [sampled("byte_tv", 0.9, 8, "greedy"), sampled("byte_tv", 0.8, 8, "top-p")],
 }
+
+
+def rare(at_16):
+    of_ranks = by_rank("rare_bytes", {16: around(at_16, 1e-5), 32: around(2e-3, 1e-5), 512: around(1e-3, 1e-5)})
+    people = {"kind": "human", "rank": None, "model": "human, second set", "measure": "rare_bytes", "value": 5e-4}
+    return measured(
+        (16, 32, 512), sample_quality=[*({"decoding": "pure", "model": "m", **row} for row in of_ranks), people]
+    )
+
+
+CASES = {"moderate-ranks-oversample-rare-bytes": (rare(3e-3), rare(7e-4))}  # evidence for it, and against it

@@ -138,6 +138,7 @@ def run_script(folder, settings, change=None, figure=False):
         published=FAMILY,
         published_svd=PUBLISHED / "table_h_1.csv",
         windows=folder / "windows.parquet",
+        second=folder / "windows.parquet",
         samples=[folder / "windows.parquet" for _ in settings["family"]],
     )
     with nullcontext() if figure else patch.object(show, "write_figure"):
@@ -148,7 +149,8 @@ def run_script(folder, settings, change=None, figure=False):
 def test_csv_is_tidy_with_human_and_thesis_beside(tmp_path, settings):
     table = run_script(tmp_path, settings, figure=True)
     assert all((tmp_path / f"t.{kind}").stat().st_size > 10_000 for kind in ("png", "svg"))
-    assert len(table) == (7 + 2) * (3 * 2 + 2 + 2)
+    assert len(table) == (7 + 2) * (3 * 2 + 2 + 2) + 3
+    assert table.value["bn4-s1", "pure", "rare_bytes"] == 1  # of "abb"; of "aab" itself b is no tenth rarest
     row = table.loc[("bn4-s1", "pure", "perplexity")]
     assert row.value == pytest.approx(3 * 40 * (1 + 49.5 / 1000), rel=1e-5)
     assert row.low < row.value < row.high

@@ -31,3 +31,9 @@ def byte_tv(human: np.ndarray, model: np.ndarray) -> float:
     both sets in one counter, and so prints half of this value.
     """
     return min(1.0, float(np.abs(relative_frequencies(human) - relative_frequencies(model)).sum() / 2))
+
+
+def rarest_bytes(human: np.ndarray, n: int = 10) -> np.ndarray:
+    """Return the n bytes that occur least often in a set of texts, among those that occur, from its counts."""
+    counts = human.sum(axis=0)
+    return np.argsort(np.where(counts > 0, counts, np.iinfo(np.int64).max), kind="stable")[:n]

@@ -8,9 +8,9 @@ import pandas as pd
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.contrast import Contrast, Missing, less, within
 from oversmoothing.claims.measured import Measured, Rank
-from oversmoothing.claims.thesis import ALL, LOW, OTHERS, TOLERANCE
+from oversmoothing.claims.thesis import ALL, FURTHER, LOW, MODERATE, MOST, OTHERS, TOLERANCE, UNCONSTRAINED
 from studies.sample_quality.metrics import MEASURES
-from studies.sample_quality.table import SECOND
+from studies.sample_quality.table import RARE, SECOND
 
 TWELVE = 12  # the rank whose words look human (5.3)
 STRONG_MAJORITY = 0.6  # of the words; the thesis has 0.678
@@ -25,7 +25,7 @@ def quality(m: Measured, metric: str, rank: Rank, decoding: str = "pure") -> pd.
 
 def of_people(m: Measured, metric: str) -> pd.Series:
     """Return a metric of human text; of a whole set, that of a second one, as the first is its reference."""
-    second = MEASURES[metric].of_set and SECOND in set(m.table("sample_quality").model)
+    second = (metric == RARE or MEASURES[metric].of_set) and SECOND in set(m.table("sample_quality").model)
     return m.values("sample_quality", metric, kind="human", **({"model": SECOND} if second else {}))
 
 
@@ -37,6 +37,45 @@ def low_beside_higher(m: Measured, metric: str, sign: int, people: bool = False)
         for name, other in (others | ({HUMAN: of_people(m, metric)} if people else {})).items():
             found.append(less(f"{label}, {low} beside {name}", sign * quality(m, metric, low), sign * other))
     return found
+
+
+def full_rank_samples_better(m: Measured) -> list[Contrast]:
+    """Contrast valid words and byte TV of full rank with those of each rank from 16 to 128."""
+    (full,) = m.ranks(UNCONSTRAINED, UNCONSTRAINED)
+    return [
+        less(
+            f"{MEASURES[metric].label}, {full} beside {rank}",
+            GAINS[metric] * quality(m, metric, full),
+            GAINS[metric] * quality(m, metric, rank),
+        )
+        for metric, rank in product(("valid_words", "byte_tv"), m.ranks(MODERATE, FURTHER))
+    ]
+
+
+def moderate_ranks_oversample_rare_bytes(m: Measured) -> list[Contrast]:
+    """Contrast the share of the rarest bytes in samples of each moderate rank with human text, and with full rank."""
+    people = of_people(m, RARE)
+    (full,) = m.ranks(UNCONSTRAINED, UNCONSTRAINED)
+    others = {HUMAN: people, str(full): quality(m, RARE, full)}
+    return [
+        less(f"share of the rarest bytes, {rank} less {name}", quality(m, RARE, rank), other)
+        for rank in m.ranks(MODERATE, MOST)
+        for name, other in others.items()
+    ]
+
+
+def learned_write_better_than_truncated(m: Measured) -> list[Contrast]:
+    """Contrast the samples of each learned rank with those of the head truncated to it, in words and MAUVE."""
+    truncated = m.table("sample_quality").query("kind == 'svd'")["rank"].dropna().unique()
+    return [
+        less(
+            f"{MEASURES[metric].label}, learned less truncated, {rank}",
+            quality(m, metric, rank),
+            m.values("sample_quality", metric, kind="svd", rank=rank.rank, decoding="pure"),
+        )
+        for metric, rank in product(("valid_words", "mauve"), m.ranks(LOW))
+        if rank.rank in truncated
+    ]
 
 
 def gains_diminish(m: Measured) -> list[Contrast]:
@@ -139,6 +178,28 @@ CLAIMS = [
         "Pure samples of rank 12: word length within a tenth of human text's (equivalence), valid words above 0.6, "
         "perplexity above and MAUVE below human text's (for MAUVE, that of a second human set).",
         rank_12_only_looks_human,
+    ),
+    Claim(
+        "moderate-ranks-oversample-rare-bytes",
+        "5.3, Figure 5.1",
+        "Moderate ranks write the rarest bytes more often than people and than full rank do.",
+        "Share of the ten bytes that are rarest in the human text, at ranks 16 and 32 less human text and full rank.",
+        moderate_ranks_oversample_rare_bytes,
+    ),
+    Claim(
+        "full-rank-samples-better",
+        "8, Table 5.3",
+        "In samples full rank does better than moderate ranks: more words are valid, and bytes are more like people's.",
+        "Valid words and byte TV at rank 512 beside each rank from 16 to 128.",
+        full_rank_samples_better,
+    ),
+    Claim(
+        "svd-samples-worse-than-learned",
+        "7.1, Tables 5.3 and H.1",
+        "From rank 8 on a head truncated by SVD writes worse samples than a bottleneck learned at the same rank.",
+        "Valid words and MAUVE at each such rank that both have: learned less truncated. The thesis prints the tables, "
+        "and says so of next bytes alone.",
+        learned_write_better_than_truncated,
     ),
     Claim(
         "decodings-write-more-valid-words",

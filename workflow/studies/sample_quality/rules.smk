@@ -78,6 +78,7 @@ if JUDGED:
             quality=expand(QUALITY, model=JUDGED),
             human=HUMAN_QUALITY,
             windows=WINDOWS,
+            second=f"{RESULTS}/second_windows.parquet",
             samples=expand(SAMPLES, model=KNOWN_INSIDE, decoding="pure"),
             published=published("5_3", "6_2", "6_3"),
             published_svd=published("h_1"),

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from oversmoothing.jobs import Job, run
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
@@ -11,6 +13,7 @@ from studies.sample_quality.table import (
     beside_human,
     differences,
     of_human,
+    rare_bytes,
     read_cells,
     read_with_gpt2_large,
     sets_of_models,
@@ -31,9 +34,12 @@ def main(job: Job) -> None:
         read_cells(job.input.published, job.input.published_svd),
         differences(settings["windows"], settings["completed"], read_with_gpt2_large(job.input.human)),
     )
+    family = settings["family"]
+    rare = rare_bytes(job.input.windows, job.input.second, job.input.samples, family)
+    table = pd.concat([table, rare], ignore_index=True)
     write_record(job.output, table, quality_page(table, TITLE, settings["completed"]))
-    frequencies = byte_frequencies(job.input.windows, job.input.samples, settings["family"])
-    write_figure(draw(frequencies, settings["family"]), [job.output.png, job.output.pdf, job.output.svg])
+    frequencies = byte_frequencies(job.input.windows, job.input.samples, family)
+    write_figure(draw(frequencies, family), [job.output.png, job.output.pdf, job.output.svg])
 
 
 if __name__ == "__main__":

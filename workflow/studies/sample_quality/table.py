@@ -11,10 +11,12 @@ from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import open_reader, read_table
 from oversmoothing.tables.published import Rows, by_key, printed, read_published, that_matter
 from oversmoothing.tables.record import facts, numbers, record
+from studies.sample_quality.byte_frequencies import count_bytes, rarest_bytes, relative_frequencies
 from studies.sample_quality.metrics import MEASURES
 
 HUMAN, SECOND = "human", "human, second set"
 PUBLISHED_HUMAN = "Human"
+RARE = "rare_bytes"  # share of the ten bytes that are rarest in the human text, which is not the second set
 WINDOWS = {"count": 100, "prompt": 100, "scored": 500}  # the thesis's
 
 
@@ -122,6 +124,27 @@ def beside_human(
             key = (samples["kind"], samples["published_as"] or "", row["decoding"] or "", row["measure"])
             settings = [*that_matter(samples["differs"]), *differs.get(row["measure"], ())]
             rows.append({**facts(samples), **row, **printed(published, key, settings)})
+    return record(rows)
+
+
+def rare_bytes(
+    human: str | Path, second: str | Path, samples: Sequence[str | Path], models: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    """Return a record of how often each of `models` writes the bytes that are rarest in the human text.
+
+    `samples` has one file of pure sampling for each. The human value is that of the second set: in the text in which
+    they were found to be the rarest, bytes are so by chance too.
+    """
+    rare = rarest_bytes(count_bytes(read_table(human, ["scored"])["scored"].to_pylist()))
+    sets = [
+        (facts(model) | {"decoding": "pure"}, path, "continuation") for model, path in zip(models, samples, strict=True)
+    ]
+    sets.append(({"model": SECOND, "kind": "human"}, second, "scored"))
+    rows = []
+    for known, path, column in sets:
+        counts = count_bytes(read_table(path, [column])[column].to_pylist())
+        share = float(relative_frequencies(counts)[rare].sum())
+        rows.append({**known, "measure": RARE, "value": share, "n": int(counts.sum()), "unit": "share of bytes"})
     return record(rows)
 
 
