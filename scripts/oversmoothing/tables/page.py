@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.store.layout import ARROWS
+from oversmoothing.tables.record import chosen
 
 AIMS = {"lower": -math.inf, "higher": math.inf}
 DIRECTIONS = {"lower": "↓ lower is better", "higher": "↑ higher is better"}
@@ -122,6 +123,26 @@ def measure_cells(
         for measure, label in columns.items()
         if measure in records
     }
+
+
+def pivot(
+    table: pd.DataFrame, rows: Sequence[str], columns: Mapping[str, Mapping[str, Any]], **look: Any
+) -> list[dict[str, Cell]]:
+    """Rows of cells: one for each value of the columns `rows` of a record, with a number under each label of `columns`.
+
+    That is the number whose row has the label's values in columns, None for an empty one (see `record.chosen`), with
+    its interval; `look` is as of `Value`. Rows and labels without a number are left out.
+    """
+    columns = {label: where for label, where in columns.items() if len(chosen(table, **where))}
+    made = []
+    for key, part in table.groupby(list(rows), sort=False, dropna=False):
+        found = {label: chosen(part, **where).to_dict("records") for label, where in columns.items()}
+        if any(found.values()):
+            named: dict[str, Cell] = {
+                name: "-" if pd.isna(own) else str(own) for name, own in zip(rows, key, strict=True)
+            }
+            made.append(named | {label: valued(own[0], False, **look) if own else None for label, own in found.items()})
+    return made
 
 
 def entitled(page: Page) -> Page:

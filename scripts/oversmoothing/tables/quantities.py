@@ -79,8 +79,13 @@ class Table:
         return found[0]
 
     def all(self, *measure_and_rank: Any, **keys: Any) -> list[Quantity]:
-        """Return the numbers of all rows with these keys, of which there is at least one."""
+        """Return the numbers of all rows with these keys, of which there is at least one.
+
+        Without the key ``less`` that is no difference, where a table has both (see `record`).
+        """
         own = self.where(*measure_and_rank, **keys)
+        if "less" in own.frame and "less" not in keys and own.frame.less.isna().any():
+            own = own.where(less=None)
         if own.frame.empty:
             raise UserError(f"{own.name}: no row")
         value = next(name for name in VALUES if name in own.frame)

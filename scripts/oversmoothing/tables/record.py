@@ -36,11 +36,7 @@ class Column(NamedTuple):
 
 
 FACTS = {
-    "kind": Column(
-        TEXT,
-        "what the model is, as in [Models](#models); `human` of human texts; of two at one rank `plain less backward`",
-        True,
-    ),
+    "kind": Column(TEXT, "what the model is, as in [Models](#models); `human` of human texts", True),
     "rank": Column(WHOLE, "of what enters its LM head", True),
     "seed": Column(WHOLE, "of its training", True),
     "arm": Column(TEXT, "the model's name without the seed", True),
@@ -65,7 +61,9 @@ KEYS = {
     "sequences": Column(WHOLE, "of the text that it learned"),
     "temperature": Column(NUMBER, "of decoding, beside a method that cuts"),
     "order": Column(TEXT, "`temperature first`, or `cut first` of a method that cuts before it"),
-    "less": Column(TEXT, "what `value` is a difference from: another rank, or the value against another truth"),
+    "less": Column(
+        TEXT, "what `value` is a difference from, paired by seed: `rank 8`, a kind (`family`), a truth, `equal loss`"
+    ),
     "measure": Column(TEXT, MEASURE, True),
 }
 VALUES = {
@@ -113,6 +111,13 @@ def record(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 def facts(model: Mapping[str, Any]) -> dict[str, Any]:
     """Columns that every row of a model has; None for what the plan does not know of it."""
     return {name: model.get(name) for name in ("model", *FACTS)}
+
+
+def chosen(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
+    """Rows with the given values in columns; None where a column has none."""
+    for column, value in where.items():
+        table = table[table[column].isna() if value is None else table[column] == value]
+    return table
 
 
 def numbers(summary: Summary) -> dict[str, Any]:

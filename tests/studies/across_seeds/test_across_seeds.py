@@ -13,10 +13,10 @@ from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer
-from oversmoothing.tables.record import read_record
+from oversmoothing.tables.record import chosen, read_record
 from studies.across_seeds import show
 from studies.across_seeds.plan import FULL, TRUTHS, compared, equals, others
-from studies.across_seeds.table import across_table, of_pairs
+from studies.across_seeds.table import across_page, across_table, of_pairs
 
 SEEDS = (1, 2, 3)
 OF_TRUTH = {"truth-1": 0.0, "truth-2": 0.1}
@@ -65,7 +65,7 @@ def table(scores, of_equals):
 
 
 def test_levels_are_means_over_seeds_and_truths(table):
-    tto = table[(table.measure == "tto") & table.truth.isna() & (table["rank"] == 4)].set_index("kind")
+    tto = chosen(table, measure="tto", truth=None, rank=4, less=None).set_index("kind")
     seeds = [0.35 + 0.011 * seed for seed in SEEDS]
     assert tto.loc["family", ["value", "low", "high"]].tolist() == pytest.approx(student_interval(seeds))
     assert tto.loc["family", ["n", "sd"]].tolist() == pytest.approx([3, np.std(seeds, ddof=1)])
@@ -74,11 +74,11 @@ def test_levels_are_means_over_seeds_and_truths(table):
 
 
 def test_steps_and_arms_are_paired_by_seed(table):
-    step = table[(table.measure == "tto_step") & (table.kind == "family")].iloc[0]
+    step = chosen(table, measure="tto", kind="family", less="rank 8").iloc[0]
     direct = ttest_1samp([0.1 + 0.001 * seed for seed in SEEDS], 0).confidence_interval()
-    assert (step["rank"], step["note"]) == (4, "less rank 8")
+    assert (step["rank"], step.arm) == (4, "bn4")
     assert [step.low, step.high] == pytest.approx([*direct])  # far narrower than the levels': what seeds share cancels
-    arms = table[(table.measure == "tto") & (table.kind == "plain less family")].set_index("rank")
+    arms = chosen(table, measure="tto", kind="plain", less="family").set_index("rank")
     assert arms.value.to_dict() == pytest.approx({4: -0.05, 8: 0.0})
     assert arms.loc[4, "high"] - arms.loc[4, "low"] == pytest.approx(0.0, abs=1e-9)
 
@@ -86,7 +86,7 @@ def test_steps_and_arms_are_paired_by_seed(table):
 def test_two_arms_of_one_rank_are_two_levels_and_have_no_step(scores, of_equals):
     wide = [{**model, "arm": "w8"} if model["model"] == "bn8-s3" else model for model in MODELS]
     table = across_table(scores, of_equals, wide, GROUPS)
-    levels = table[(table.measure == "tto") & (table.kind == "family") & (table["rank"] == 8) & table.truth.isna()]
+    levels = chosen(table, measure="tto", kind="family", rank=8, truth=None, less=None)
     assert levels.set_index("arm").n.to_dict() == {"bn8": 2, "w8": 1}
     both = [
         *MODELS,
@@ -96,8 +96,12 @@ def test_two_arms_of_one_rank_are_two_levels_and_have_no_step(scores, of_equals)
         [scores, scores[scores.model.str.startswith("bn8")].replace({"model": r"^bn"}, {"model": "w"}, regex=True)]
     )
     table = across_table(more, of_equals, both, GROUPS)
-    assert set(table.kind[table.measure == "tto_step"]) == {"plain"}
-    assert set(table["rank"][table.kind == "plain less family"]) == {4}
+    assert set(chosen(table, less="rank 8").kind) == {"plain"}
+    assert set(chosen(table, less="family")["rank"]) == {4}
+    rows = across_page(table, "T").sections[0].rows
+    assert [row["way"] for row in rows if row["rank"] == "8"] == [
+        "learned from scratch (`bn8`)", "learned from scratch, plain head", "learned from scratch (`w8`)"
+    ]  # fmt: skip
 
 
 def test_the_floor_is_of_models_against_their_equals(table):
@@ -174,7 +178,7 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
     )
     show.main(job)
     direct = across_table(scores, of_equals, MODELS, GROUPS)
-    keys = ["kind", "rank", "truth", "measure", "model", "note"]
+    keys = ["kind", "rank", "truth", "measure", "less", "model", "note"]
     frames = [
         frame.drop(columns="table").sort_values(keys, ignore_index=True)
         for frame in (read_record(job.output.csv), direct)

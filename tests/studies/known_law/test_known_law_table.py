@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.record import chosen
 from studies.known_law.figure import draw
 from studies.known_law.finding import hidden, with_more_text
 from studies.known_law.page import known_law_page
-from studies.known_law.table import MEASURES, known_law_table, limit, paired
+from studies.known_law.table import MEASURES, OF_EXCESS, known_law_table, limit
 
 LAWS = [{"law": "full", "rank": None, "decoding": {"name": "pure"}}]
 TEXTS = {"full-100": 100, "full-400": 400}
@@ -49,9 +50,8 @@ def table():
     return known_law_table(pd.DataFrame(scores), LEARNERS)
 
 
-def cell(table, measure, rank=4, sequences=100, truth="law", column="value"):
-    rows = table[(table.measure == measure) & (table["rank"] == rank) & (table.sequences == sequences)]
-    (value,) = rows[rows.truth.isna() if truth is None else rows.truth == truth][column]
+def cell(table, measure, rank=4, sequences=100, truth="law", less=None, column="value"):
+    (value,) = chosen(table, measure=measure, rank=rank, sequences=sequences, truth=truth, less=less)[column]
     return value
 
 
@@ -63,20 +63,23 @@ def test_levels_are_means_over_seeds_and_against_the_stand_ins_over_these(table)
 
 
 def test_what_a_stand_in_hides_is_paired_by_seed(table):
-    assert cell(table, "tto_bias", truth=None) == pytest.approx(-0.03)
-    assert cell(table, "tto_bias", truth=None, column="high") == pytest.approx(-0.03)  # the same for every seed
-    assert cell(table, "kl_bias", truth=None) == pytest.approx(0, abs=1e-12)
+    assert cell(table, "tto", truth="stand-ins", less="law") == pytest.approx(-0.03)
+    assert cell(table, "tto", truth="stand-ins", less="law", column="high") == pytest.approx(
+        -0.03
+    )  # the same for every seed
+    assert cell(table, "kl", truth="stand-ins", less="law") == pytest.approx(0, abs=1e-12)
 
 
 def test_excesses_are_over_the_highest_rank_and_need_no_stand_in(table):
-    assert cell(table, "kl_excess") == pytest.approx(0.5)
-    assert cell(table, "kl_excess", sequences=400) == pytest.approx(0.5)
-    assert cell(table, "tto_excess_bias", truth=None) == pytest.approx(0, abs=1e-12)  # all ranks hide the same
-    assert not ((table.measure == "kl_excess") & (table["rank"] == 16)).any()
+    assert cell(table, "kl", less="rank 16") == pytest.approx(0.5)
+    assert cell(table, "kl", sequences=400, less="rank 16") == pytest.approx(0.5)
+    same = cell(table, "tto", truth="stand-ins", less=OF_EXCESS)  # all ranks hide the same
+    assert same == pytest.approx(0, abs=1e-12)
+    assert chosen(table, rank=16, less="rank 16").empty
 
 
 def test_a_stand_in_is_held_against_the_others_and_not_against_itself(table):
-    rows = table[(table.arm == "truth") & (table.measure == "tto") & (table.truth == "stand-ins")]
+    rows = chosen(table, arm="truth", measure="tto", truth="stand-ins", less=None)
     assert rows.value.tolist() == [pytest.approx((0.1 + 0.11 - 0.04 + 0.1 + 0.12 - 0.02) / 2)]
     assert rows.n.tolist() == [2]
 
@@ -96,9 +99,10 @@ def test_the_limit_is_that_of_a_law_in_the_root_of_the_text(c, b, ratio):
 
 
 def test_only_seeds_with_both_lengths_are_paired():
-    rows = pd.DataFrame({"seed": [1, 2, 1], "sequences": [100, 100, 400], "rest": [3.0, 4.0, 2.0]})
-    short, long = paired(rows, "rest", 100, 400)
-    assert (short.tolist(), long.tolist()) == ([3.0], [2.0])
+    rows = [learner("full-100", 4, seed) for seed in SEEDS] + [learner("full-400", 4, seed) for seed in SEEDS[:2]]
+    table = known_law_table(pd.DataFrame([score(row, "law") for row in rows]), rows)
+    assert cell(table, "rest_limit", sequences=400) == pytest.approx(0.015)
+    assert cell(table, "rest_limit", sequences=400, column="n") == 2
 
 
 def test_the_page_and_the_figure_have_each_law(table):

@@ -8,7 +8,8 @@ from matplotlib.patches import Patch
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.figures.style import Look, Looks, handles, kind_look, legend, rank_axis, style, titled
 from oversmoothing.tables.kinds import LEGENDS
-from studies.across_seeds.table import FLOOR, STEP
+from oversmoothing.tables.record import chosen
+from studies.across_seeds.table import FLOOR
 
 MEASURE = AGAINST_TRUTHS[0]
 GREYS = ("0.75", "0.45")
@@ -16,19 +17,19 @@ GREYS = ("0.75", "0.45")
 
 def draw(table: pd.DataFrame) -> Figure:
     """Draw what `table.across_table` returns: levels with the floor behind them, and paired steps."""
-    pooled = table[table.truth.isna() & table.model.isna() & table["rank"].notna()]
+    pooled = chosen(table.dropna(subset="rank"), truth=None, measure=MEASURE)
     looks = {kind: kind_look(kind) for kind in LEGENDS if (pooled.kind == kind).any()}
     with style():
         figure = Figure(figsize=(10, 4.4))
         levels, steps = figure.subplots(1, 2, width_ratios=[1.25, 1])
         floors = _floor(levels, table)
-        _lines(levels, pooled[pooled.measure == MEASURE], looks)
+        _lines(levels, chosen(pooled, less=None), looks)
         levels.set_ylim(bottom=0)
         levels.set_title("Mean and 95 % interval over seeds", size="medium")
         levels.set_ylabel(f"{METRICS[MEASURE].name}, lower is better")
         levels.grid(axis="y")
         rank_axis(levels, sorted(pooled["rank"].unique()))
-        _steps(steps, pooled[pooled.measure == f"{MEASURE}{STEP}"], looks)
+        _steps(steps, pooled[pooled.less.str.startswith("rank", na=False)], looks)
         titled(
             figure,
             "How much leaks by rank, and by how much does each step of rank lower it?",
@@ -47,7 +48,7 @@ def _lines(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
 
 
 def _steps(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
-    pairs = list(zip(table["rank"], table.note, strict=True))
+    pairs = list(zip(table["rank"], table.less, strict=True))
     places = {pair: place for place, pair in enumerate(sorted(set(pairs)))}
     at = pd.Series([float(places[pair]) for pair in pairs], table.index)
     for i, (kind, look) in enumerate(looks.items()):

@@ -12,7 +12,7 @@ from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, valued
 from oversmoothing.tables.record import over_seeds, record
 from oversmoothing.tables.story import legend
-from studies.known_law.table import ARM, LAW, arms, named
+from studies.known_law.table import ARM, LAW, named
 
 TITLE = "What BAT and other truncations reject of bytes that a law gives nothing."
 IMPOSSIBLE, CAUGHT, HARM = "impossible", "caught", "harm"
@@ -51,7 +51,7 @@ def _trial(trials: pd.DataFrame) -> Iterator[dict[str, Any]]:
             HARM: by_model[HARM] / by_model.n,
         }
     )
-    for keys, part in arms(shares, "of"):
+    for keys, part in _arms(shares, "of"):
         ending = ENDINGS[str(keys.pop("of"))]
         bat = part[part.method == "bat"]
         named = {**keys, "truth": LAW}
@@ -73,11 +73,16 @@ def _trial(trials: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _seeing(seen: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield how each metric goes with the mass on impossible bytes, but for one that is the same everywhere."""
-    for keys, part in arms(seen):
+    for keys, part in _arms(seen):
         for metric in SEEING:
             if part[metric].notna().all():
                 correlation = {"measure": metric + SEES, **over_seeds(part[metric]), "unit": "Spearman's rho"}
                 yield {**keys, "truth": LAW, **correlation}
+
+
+def _arms(table: pd.DataFrame, *more: str) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    for key, part in table.groupby([*ARM, *more], sort=False, dropna=False):
+        yield dict(zip([*ARM, *more], key, strict=True)), part.sort_values("seed")
 
 
 def at_harm(harm: pd.Series, caught: pd.Series, wanted: float) -> float:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from oversmoothing.tables.figures.style import PALETTE, handles, legend, style, titled
+from oversmoothing.tables.record import chosen
 from studies.known_law.table import LAW, STAND_INS
 
 FORCED, REST = PALETTE[3], "0.78"
@@ -22,7 +23,7 @@ NAMES = {LAW: "against the law", STAND_INS: "against models that learned its tex
 def draw(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw two panels for each law: KL as forced and rest, a group of bars by length of text; and TTO by truth."""
     names = [law["law"] for law in laws]
-    members = table[(table.kind == "family") & table.truth.isin([LAW, STAND_INS])]
+    members = chosen(table, kind="family", less=None)
     with style():
         figure = Figure(figsize=(4.2 * len(names), 7))
         panels = figure.subplots(2, len(names), squeeze=False, sharey="row")

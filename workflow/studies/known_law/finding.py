@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pandas as pd
 
 from oversmoothing.claims.story.answers import said, selected
-from studies.known_law.table import BIAS, LAW
+from studies.known_law.table import LAW
 
 
 def hidden(table: pd.DataFrame) -> Iterator[str]:
     """Yield how much more or less leaks against models that stand in for a law than against the law."""
-    rows = selected(table, measure=f"tto{BIAS}", kind="family")
+    rows = selected(table, measure="tto", kind="family", less=LAW)
     groups = {f"at rank {rank} (law {law})": rows[_at(rows, law, rank)] for law, rank in _ends(rows)}
     sentence = "Held against models that learned the same text, TTO minus that against the law itself is {}."
     return said(sentence, groups, difference=True)
@@ -18,7 +18,7 @@ def hidden(table: pd.DataFrame) -> Iterator[str]:
 
 def with_more_text(table: pd.DataFrame) -> Iterator[str]:
     """Yield, of each law with two lengths of text, what the lowest rank is forced to and the rest, by length."""
-    members = selected(table, kind="family", truth=LAW)
+    members = selected(table, kind="family", truth=LAW, less=None)
     for law, part in members.groupby("law", sort=False):
         if part.sequences.nunique() > 1:
             lowest = part[part["rank"] == part["rank"].min()]

@@ -1,15 +1,27 @@
 """The page of the table of known laws."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from oversmoothing.scores.decoding import decoding_name
-from oversmoothing.tables.page import Cell, Page, Section, valued
+from oversmoothing.tables.page import Page, Section, pivot
 from oversmoothing.tables.story import legend
-from studies.known_law.table import BIAS, EXCESS, LAW, LIMIT, STAND_INS
+from studies.known_law.table import LAW, LIMIT, OF_EXCESS, STAND_INS
 
+COLUMNS: dict[str, dict[str, Any]] = {
+    "TTO": {"measure": "tto", "truth": LAW, "less": None},
+    "KL (nats)": {"measure": "kl", "truth": LAW, "less": None},
+    "forced": {"measure": "forced", "truth": LAW, "less": None},
+    "rest": {"measure": "rest", "truth": LAW, "less": None},
+    "TTO against a stand-in": {"measure": "tto", "truth": STAND_INS, "less": None},
+    "TTO hidden by it": {"measure": "tto", "less": LAW},
+    "of its excess over the highest rank": {"measure": "tto", "less": OF_EXCESS},
+    "KL hidden by it": {"measure": "kl", "less": LAW},
+    "forced left with ever more text": {"measure": f"forced{LIMIT}"},
+    "rest left with ever more text": {"measure": f"rest{LIMIT}"},
+}
 TITLE = "What models show against a law that is known."
 
 
@@ -18,7 +30,12 @@ def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Pa
     sections = []
     for law in laws:
         for sequences, part in table[table.law == law["law"]].groupby("sequences"):
-            sections.append(Section(f"{described(law)}, {sequences:,} sequences", list(_rows(part))))
+            sections.append(
+                Section(
+                    f"{described(law)}, {sequences:,} sequences",
+                    pivot(part.assign(model=part.arm), ["model", "rank"], COLUMNS, decimals=4),
+                )
+            )
     return Page(TITLE, sections, legend(__file__, "known_law"))
 
 
@@ -28,25 +45,3 @@ def described(law: Mapping[str, Any]) -> str:
     entry = law["decoding"]
     decoding = decoding_name(entry) if "chain" in entry else " ".join(f"{value}" for value in entry.values())
     return f"Law `{law['law']}` ({rank}, {decoding} sampling)"
-
-
-def _rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    columns = {
-        "TTO": ("tto", LAW),
-        "KL (nats)": ("kl", LAW),
-        "forced": ("forced", LAW),
-        "rest": ("rest", LAW),
-        "TTO against a stand-in": ("tto", STAND_INS),
-        "TTO hidden by it": (f"tto{BIAS}", None),
-        "of its excess over the highest rank": (f"tto{EXCESS}{BIAS}", None),
-        "KL hidden by it": (f"kl{BIAS}", None),
-        "forced left with ever more text": (f"forced{LIMIT}", LAW),
-        "rest left with ever more text": (f"rest{LIMIT}", LAW),
-    }
-    for (arm, rank), part in table.groupby(["arm", "rank"], sort=False, dropna=False):
-        row: dict[str, Cell] = {"model": str(arm), "rank": "-" if pd.isna(rank) else str(rank)}
-        for label, (measure, truth) in columns.items():
-            found = part[(part.measure == measure) & (part.truth.isna() if truth is None else part.truth == truth)]
-            if len(found):
-                row[label] = valued(found.iloc[0].to_dict(), spread=False, decimals=4)
-        yield row

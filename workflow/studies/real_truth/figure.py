@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import legend, named, other_look, rank_axis, style, titled
+from oversmoothing.tables.record import chosen
 from studies.real_truth.table import FORCED, OF
 
 TTO = AGAINST_TRUTHS[0]
@@ -21,14 +22,14 @@ WIDTH = 0.38  # of a bar
 
 def draw(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Figure:
     """Draw what `table.truths_table` returns."""
-    levels = table[(table.kind == "family") & table.less.isna()]
+    levels = chosen(table, kind="family", less=None)
     own, real = truths["own"][0], truths["real"][0]
     labels = {name: f"{named(name)}, trained here" for name in truths["own"]} | {name: name for name in truths["real"]}
     with style():
         figure = Figure(figsize=(10, 4.6))
         leak, parts = figure.subplots(1, 2, width_ratios=[1.1, 1])
         entries = _leak(leak, levels[levels.measure == TTO], labels, (own, real))
-        itself = table[(table.model == own) & (table.truth == real) & (table.measure == TTO)]
+        itself = chosen(table, model=own, truth=real, measure=TTO)
         if len(itself):
             line: dict[str, Any] = {"color": "0.35", "linestyle": (0, (1, 2)), "linewidth": 1.2}
             leak.axhline(itself.value.iloc[0], **line)

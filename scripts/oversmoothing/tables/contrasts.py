@@ -1,0 +1,39 @@
+"""Contrasts as data: values by seed less others of the same seed, and means over seeds, in rows of the record.
+
+Values are a frame with the columns ``seed`` and ``value``; all its other columns are keys. What is subtracted is named
+in the column ``less`` of the record.
+"""
+
+from typing import Any
+
+import pandas as pd
+
+from oversmoothing.tables.record import chosen, over_seeds
+
+
+def at(values: pd.DataFrame, **where: Any) -> pd.DataFrame:
+    """Rows with these values in columns, without these columns: what others are paired with (see `paired`)."""
+    return chosen(values, **where).drop(columns=list(where))
+
+
+def paired(values: pd.DataFrame, base: pd.DataFrame, less: str) -> pd.DataFrame:
+    """Values less that of `base` with the same seed and the same of all its other keys, one at most, named `less`.
+
+    Values without such a partner are left out.
+    """
+    both = values.merge(base, on=[name for name in base if name != "value"], suffixes=("", "_less"))
+    return both.assign(value=both.value - both.value_less, less=less).drop(columns="value_less")
+
+
+def means(*values: pd.DataFrame) -> pd.DataFrame:
+    """Mean over seeds of values with the same keys, its interval by Student's t, ``sd`` and ``n``, of each of `values`.
+
+    Keys of which a seed has no number, as where nothing is comparable, have no row.
+    """
+    rows: list[dict[str, Any]] = []
+    for own in values:
+        keys = [name for name in own if name not in ("seed", "value")]
+        for key, part in own.sort_values("seed", kind="stable").groupby(keys, sort=False, dropna=False):
+            if part.value.notna().all():
+                rows.append(dict(zip(keys, key, strict=True)) | over_seeds(part.value))
+    return pd.DataFrame(rows)
