@@ -1,6 +1,6 @@
 """Table of the family at equal loss: what a rank shows less what a full head shows that learned for fewer steps."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,15 +8,18 @@ import pandas as pd
 
 from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.tables.contrasts import means, paired
 from oversmoothing.tables.losses import METRICS as LOSSES
-from oversmoothing.tables.page import Cell, Page, Section, directions, labelled, valued
-from oversmoothing.tables.record import over_seeds, record
+from oversmoothing.tables.page import Page, Section, directions, labelled, pivot
+from oversmoothing.tables.record import chosen, record
 from oversmoothing.tables.story import legend
 from studies.sample_quality.metrics import MEASURES
 
 FAMILY = "family"  # the kind of the ranks; controls have another
 TITLE = "The family at equal loss."
-EQUAL = {"validation_loss": "equal loss", "loss": "equal loss on the windows"}  # `less`, by the loss that is equal
+LOSS = "validation_loss"
+ARM, KEYS = ["kind", "rank", "arm", "step"], ["truth", "measure", "seed", "value"]
+EQUAL = {LOSS: "equal loss", "loss": "equal loss on the windows"}  # `less`, by the loss that is equal
 BETWEEN = "its neighbours"  # `less` of a control: what those of fewer and of more steps give between them
 CORRELATION, RESIDUAL = "_correlation", "_residual"  # at the end of a metric: with the loss, over ranks
 OF_SAMPLES = [name for name in MEASURES if name != "loop"]
@@ -42,110 +45,103 @@ def equal_loss_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]]) 
         Pearson's r between a metric and validation loss over the ranks of a seed, ``_residual`` the root mean square
         distance of the metric from a straight line there.
     """
-    facts = pd.DataFrame(models)
-    arms = {arm: part.iloc[0] for arm, part in facts.groupby("arm", sort=False)}
+    facts = pd.DataFrame(models).rename(columns={"steps": "step"})
+    levels = values.merge(facts, on="model")[[*ARM, *KEYS]]
     top = facts["rank"].max()
-    control = sorted((arm for arm in arms if arms[arm]["rank"] == top), key=lambda arm: arms[arm]["steps"])
-    lower = [arm for arm in arms if arms[arm]["rank"] < top]
-    square = {
-        key: part.pivot(index="seed", columns="arm", values="value")
-        for key, part in values.merge(facts, on="model").groupby(["truth", "measure"], sort=False)
+    full, lower = (
+        part.sort_values("step", kind="stable")
+        for part in (levels[levels["rank"] == top], levels[levels["rank"] < top])
+    )
+    control = full.arm.unique().tolist()
+    differences = [paired(lower, chosen(full, kind=FAMILY)[KEYS], f"rank {top}")]
+    differences += [
+        paired(lower, at_equal_loss(levels, name, lower.arm.unique(), control), less) for name, less in EQUAL.items()
+    ]
+    for before, arm, after in zip(control, control[1:], control[2:], strict=False):
+        differences.append(paired(chosen(full, arm=arm), at_equal_loss(levels, LOSS, [arm], [before, after]), BETWEEN))
+    family = chosen(levels, kind=FAMILY)
+    table = record(means(levels, *differences, straightness(family)))
+    return table.assign(truth=table.truth.replace("", pd.NA), **_units(table))
+
+
+def at_equal_loss(levels: pd.DataFrame, loss: str, arms: Iterable[str], control: Sequence[str]) -> pd.DataFrame:
+    """Return what the controls, fewest steps first, show at the loss of each arm, by seed, truth and measure.
+
+    It is NaN where no control has the loss.
+    """
+    rows = []
+    losses = {seed: part.set_index("arm").value for seed, part in chosen(levels, measure=loss).groupby("seed")}
+    for (seed, truth, measure), part in levels.groupby(["seed", "truth", "measure"], sort=False):
+        of, known = losses[seed], part.set_index("arm").value[list(control)].tolist()
+        for arm in arms:
+            value = at_loss(of[list(control)].tolist(), known, of[arm])
+            rows.append({"arm": arm, "truth": truth, "measure": measure, "seed": seed, "value": value})
+    return pd.DataFrame(rows)
+
+
+def straightness(levels: pd.DataFrame) -> pd.DataFrame:
+    """Return by seed how each metric follows validation loss over ranks: Pearson's r, and the distance from a line."""
+    rows = []
+    for seed, of_seed in levels.groupby("seed"):
+        losses = chosen(of_seed, measure=LOSS).set_index("arm").value
+        for (truth, measure), part in of_seed[of_seed.measure.isin(AGAINST_TRUTHS)].groupby(["truth", "measure"]):
+            x, y = losses[part.arm].to_numpy(), part.value.to_numpy()
+            rest = y - np.polyval(np.polyfit(x, y, 1), x)
+            found = {CORRELATION: np.corrcoef(x, y)[0, 1], RESIDUAL: np.sqrt(np.mean(rest**2))}
+            known = {"kind": FAMILY, "truth": truth, "seed": seed}
+            rows += [{**known, "measure": f"{measure}{ending}", "value": value} for ending, value in found.items()]
+    return pd.DataFrame(rows)
+
+
+def _units(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """Columns ``unit`` and ``better`` of the rows; correlations and distances are no better in either direction."""
+    known = {name: (unit.format(unit="byte"), better) for name, (_, unit, better) in LOSSES.items() if name in EQUAL}
+    known |= {name: (of.unit, of.better) for catalogue in (METRICS, MEASURES) for name, of in catalogue.items()}
+    units = {name: unit for name, (unit, _) in known.items()}
+    units |= {f"{name}{RESIDUAL}": units[name] for name in AGAINST_TRUTHS}
+    return {
+        "unit": table.measure.map(units).fillna("1"),
+        "better": table.measure.map({name: better for name, (_, better) in known.items()}),
     }
-    losses = {name: square["", name] for name in EQUAL}
-
-    def row(arm: str, numbers: Iterable[float], **more: Any) -> dict[str, Any]:
-        known = {key: arms[arm][key] for key in ("kind", "rank", "arm")} | {"step": arms[arm]["steps"]}
-        return {**known, **of_measure, **more, **over_seeds(numbers)}
-
-    rows: list[dict[str, Any]] = []
-    for (truth, measure), by_arm in square.items():
-        of_measure = {"truth": truth or None, "measure": measure, **_unit(measure)}
-        rows += [row(arm, by_arm[arm]) for arm in arms]
-        rows += [row(arm, by_arm[arm] - by_arm[control[-1]], less=f"rank {top}") for arm in lower]
-        for name, less in EQUAL.items():
-            for arm in lower:
-                equal = at_equal_loss(losses[name], by_arm, arm, control)
-                rows += [row(arm, by_arm[arm] - equal, less=less)] if equal.notna().all() else []
-        for before, arm, after in zip(control, control[1:], control[2:], strict=False):
-            between = at_equal_loss(losses["validation_loss"], by_arm, arm, [before, after])
-            rows += [row(arm, by_arm[arm] - between, less=BETWEEN)] if between.notna().all() else []
-        if truth:
-            rows += _straightness(losses["validation_loss"], by_arm, [*lower, control[-1]], of_measure)
-    return record(rows)
-
-
-def at_equal_loss(losses: pd.DataFrame, values: pd.DataFrame, arm: str, control: Sequence[str]) -> pd.Series:
-    """Return by seed what the controls, fewest steps first, show at the loss of an arm; NaN where none has it."""
-    of = list(control)
-    known = {
-        seed: at_loss(losses.loc[seed, of].tolist(), values.loc[seed, of].tolist(), losses.loc[seed, arm])
-        for seed in losses.index
-    }
-    return pd.Series(known)
-
-
-def _straightness(
-    losses: pd.DataFrame, values: pd.DataFrame, arms: Sequence[str], facts: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    seeds = [(losses.loc[seed, list(arms)], values.loc[seed, list(arms)]) for seed in losses.index]
-    r = [np.corrcoef(x, y)[0, 1] for x, y in seeds]
-    rest = [np.sqrt(np.mean((y - np.polyval(np.polyfit(x, y, 1), x)) ** 2)) for x, y in seeds]
-    for ending, numbers, unit in ((CORRELATION, r, "1"), (RESIDUAL, rest, facts["unit"])):
-        more = {"measure": f"{facts['measure']}{ending}", "unit": unit, "better": None}
-        yield {**facts, **more, "kind": FAMILY, **over_seeds(numbers)}
-
-
-def _unit(measure: str) -> dict[str, str]:
-    if measure in EQUAL:
-        _, unit, better = LOSSES[measure]
-        return {"unit": unit.format(unit="byte"), "better": better}
-    of = METRICS[measure] if measure in METRICS else MEASURES[measure]
-    return {"unit": of.unit, "better": of.better}
 
 
 def equal_loss_page(table: pd.DataFrame, truths: Sequence[str]) -> Page:
     """Page with what a rank adds at equal steps and at equal loss, under each metric and in samples."""
-    metrics = {name: labelled(METRICS[name].label, METRICS[name].better) for name in AGAINST_TRUTHS}
-    losses = {name: LOSSES[name][0] for name in EQUAL}
-    samples = {name: labelled(MEASURES[name].label, MEASURES[name].better) for name in OF_SAMPLES}
-    family = table[table.arm.notna() & (table.kind == FAMILY)]
+
+    def columns(names: Mapping[str, tuple[str, str]]) -> dict[str, dict[str, Any]]:
+        return {labelled(*words): {"measure": name} for name, words in names.items()}
+
+    metrics = columns({name: (METRICS[name].label, METRICS[name].better) for name in AGAINST_TRUTHS})
+    samples = columns({name: (MEASURES[name].label, MEASURES[name].better) for name in OF_SAMPLES})
+    losses = columns({name: (LOSSES[name][0], "") for name in EQUAL})
     top = f"rank {table['rank'].max()}"
-    sections = []
-    for less, how in {top: "equal steps", **{less: less for less in EQUAL.values()}}.items():
-        of = family[family.less == less]
-        for truth in truths:
-            sections.append(Section(f"Less the full head at {how}, against `{truth}`", _rows(of, metrics, truth)))
-    for less, words in ((top, "steps"), (EQUAL["validation_loss"], "loss")):
-        sections.append(
-            Section(f"Samples: less the full head at equal {words}", _rows(family[family.less == less], samples))
+    ways = {top: "equal steps"} | {less: less for less in EQUAL.values()}
+    levels, family = chosen(table, less=None), chosen(table, kind=FAMILY)
+    sections = [
+        Section(
+            f"Less the full head at {how}, against `{truth}`",
+            pivot(chosen(family, less=less, truth=truth), ["rank"], metrics),
         )
-    levels = table[table.arm.notna() & table.less.isna()]
-    sections.append(Section("Losses", _rows(levels, losses)))
+        for less, how in ways.items()
+        for truth in truths
+    ]
+    sections += [
+        Section(f"Samples: less the full head at {how}", pivot(chosen(family, less=less), ["rank"], samples))
+        for less, how in ways.items()
+    ]
+    of_arms = levels[levels.arm.notna()]
+    sections.append(Section("Losses", pivot(of_arms, ["rank", "step"], losses)))
     for truth in truths:
-        sections.append(Section(f"Levels, against `{truth}`", _rows(levels, metrics, truth)))
-    sections.append(Section("Samples: levels", _rows(levels, samples)))
-    straight = table[table.measure.str.endswith((CORRELATION, RESIDUAL))]
-    sections.append(Section("Over the ranks of one seed, each metric and validation loss", _straight_rows(straight)))
-    told = legend(__file__, "equal_loss", seeds=int(table.n.max()))
-    return Page(TITLE, [one for one in sections if one.rows], [*told, directions(table.better.dropna())])
-
-
-def _rows(table: pd.DataFrame, columns: Mapping[str, str], truth: str | None = None) -> list[dict[str, Cell]]:
-    table = table[table.truth.isna() if truth is None else table.truth == truth]
-    rows: list[dict[str, Cell]] = []
-    for _, part in table[table.measure.isin(columns)].groupby("arm", sort=False):
-        first = part.iloc[0]
-        numbers = {row["measure"]: valued(row, spread=False) for row in part.to_dict("records")}
-        named = {"rank": str(first["rank"]), "steps": str(first["step"])}
-        rows.append({**named, **{title: numbers.get(name) for name, title in columns.items()}})
-    return rows
-
-
-def _straight_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
-    rows: list[dict[str, Cell]] = []
-    for truth, part in table.groupby("truth", sort=False):
-        numbers = part.set_index("measure").to_dict("index")
-        for name in AGAINST_TRUTHS:
-            r, rest = (valued(numbers[f"{name}{ending}"], spread=False) for ending in (CORRELATION, RESIDUAL))
-            rows.append({"truth": str(truth), "metric": METRICS[name].label, "Pearson's r": r, "distance": rest})
-    return rows
+        sections.append(
+            Section(f"Levels, against `{truth}`", pivot(chosen(of_arms, truth=truth), ["rank", "step"], metrics))
+        )
+    sections.append(Section("Samples: levels", pivot(of_arms, ["rank", "step"], samples)))
+    straight: dict[str, dict[str, Any]] = {
+        f"{METRICS[name].label}, {words}": {"measure": f"{name}{ending}"}
+        for name in AGAINST_TRUTHS
+        for ending, words in ((CORRELATION, "Pearson's r"), (RESIDUAL, "distance"))
+    }
+    rows = pivot(levels[levels.arm.isna()], ["truth"], straight)
+    sections.append(Section("Over the ranks of one seed, each metric and validation loss", rows))
+    words = legend(__file__, "equal_loss", seeds=int(table.n.max()))
+    return Page(TITLE, sections, [*words, directions(table.better.dropna())])
