@@ -23,6 +23,14 @@ def of_equals(floor):
     return run
 
 
+def by_prompt(distance):
+    """Ranks 16, 32 and 288 with these distances at a byte, and means .01 apart."""
+    scores = by_rank("tto", {16: around(0.12), 32: around(0.11), 288: around(0.1)}, decoding="pure")
+    apart = by_rank("tto_apart", {16: around(distance, 1e-4), 32: around(0.05, 1e-4)})
+    return measured((16, 32, 288), oversmoothing=scores, across_seeds=apart)
+
+
 CASES = {  # evidence under which a claim holds, and evidence that contradicts it
     "all-oversmooth": (of_equals(0.05), of_equals(0.2)),
+    "depends-on-the-prompt": (by_prompt(0.05), by_prompt(0.01)),
 }

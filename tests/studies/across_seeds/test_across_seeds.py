@@ -177,12 +177,17 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
         params=SimpleNamespace(settings={"models": MODELS, "equals": GROUPS}),
     )
     show.main(job)
+    written = read_record(job.output.csv)
+    apart = written.measure == "tto_apart"
+    means = scores[scores.measure == "tto"].merge(pd.DataFrame(MODELS), on="model")
+    square = means[means.kind == "family"].pivot_table(index=["seed", "truth"], columns="rank", values="value")
+    low, high = square.columns[:2]
+    expected = (square[low] - square[high]).abs().groupby("seed").mean()
+    found = written[apart & (written["rank"] == low)].set_index("seed").value
+    pd.testing.assert_series_equal(found.astype(float), expected, check_names=False, check_index_type=False, rtol=1e-4)
     direct = across_table(scores, of_equals, MODELS, GROUPS)
     keys = ["kind", "rank", "truth", "measure", "less", "model", "note"]
-    frames = [
-        frame.drop(columns="table").sort_values(keys, ignore_index=True)
-        for frame in (read_record(job.output.csv), direct)
-    ]
+    frames = [frame.drop(columns="table").sort_values(keys, ignore_index=True) for frame in (written[~apart], direct)]
     pd.testing.assert_frame_equal(*frames, rtol=1e-5, atol=1e-6)  # scores are float32
     page = job.output.markdown.read_text()
     assert "The floor: two models that differ in nothing but their seed" in page

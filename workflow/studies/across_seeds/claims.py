@@ -1,4 +1,4 @@
-"""The claim that all models oversmooth (thesis 4.2), above what chance in training shows."""
+"""The claims that all models oversmooth, above what chance in training shows, and by prompt (thesis 4.2)."""
 
 from itertools import product
 
@@ -8,9 +8,9 @@ import pandas as pd
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.contrast import Contrast, Missing, less
 from oversmoothing.claims.measured import Measured
-from oversmoothing.claims.thesis import score
+from oversmoothing.claims.thesis import MODERATE, score
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from studies.across_seeds.table import FLOOR, LEAST, pseudo_values
+from studies.across_seeds.table import APART, FLOOR, LEAST, TTO, pseudo_values
 
 
 def floor(m: Measured, metric: str) -> pd.Series:
@@ -34,6 +34,18 @@ def all_oversmooth(m: Measured) -> list[Contrast]:
     ]
 
 
+def differ_by_prompt(m: Measured) -> list[Contrast]:
+    """Contrast how far apart two ranks are at a byte with twice the difference of their means, from rank 16 on."""
+    return [
+        less(
+            f"TTO at a byte, distance of {a} and {b}, less twice that of their means",
+            m.values("across_seeds", f"{TTO}{APART}", rank=a.rank),
+            2 * (score(m, TTO, a) - score(m, TTO, b)).abs(),
+        )
+        for a, b in m.steps(MODERATE)
+    ]
+
+
 CLAIMS = [
     Claim(
         "all-oversmooth",
@@ -42,5 +54,14 @@ CLAIMS = [
         "Each rank less the floor, which is what full-rank models show with one that differs in nothing but its seed "
         "as the truth; paired by seed. Above 0 would be any model that is not the truth.",
         all_oversmooth,
+    ),
+    Claim(
+        "depends-on-the-prompt",
+        "4.2, Figure 4.1",
+        "How much a model oversmooths depends on the prompt: ranks that are alike on average differ at single prompts.",
+        "From rank 16 on: the mean distance between the TTO of a rank and of the next at a byte, less twice the "
+        "difference of their means. So do two seeds of one rank; what the prompt does and what chance does is not told "
+        "apart.",
+        differ_by_prompt,
     ),
 ]

@@ -17,6 +17,7 @@ from oversmoothing.tables.record import chosen, record
 from oversmoothing.tables.story import legend
 
 FLOOR = "_floor"  # at the end of a measure
+APART = "_apart"  # the same, of the mean distance at a position
 FAMILY = "family"
 LEAST = 3  # models of which pairs have an interval
 ARM = ["kind", "rank", "arm"]
