@@ -112,8 +112,8 @@ def retrain(
         if len(data) <= block:
             raise UserError(f"the {name} split has {len(data)} bytes, which is not more than block: {block}")
     held_out = validation_batches(validation, settings["evaluation_batches"], settings["batch"], block)
-    entering = partial(_entering, model, settings["reads"], precision)
-    sample = entering(inputs_and_targets(held_out[0].to(device))[0]).flatten(0, 1)
+    states_of = partial(entering, model, settings["reads"], precision)
+    sample = states_of(inputs_and_targets(held_out[0].to(device))[0]).flatten(0, 1)
     head = initial(whole(model, settings["reads"]), settings["rank"], settings["norm"], sample)
     optimiser = torch.optim.AdamW(head.parameters(), betas=BETAS, weight_decay=0.0, fused=True)
     history: list[dict[str, Any]] = []
@@ -122,7 +122,7 @@ def retrain(
 
     def evaluate(step: int) -> None:
         nonlocal kept
-        loss = _validation_loss(entering, head, held_out, device)
+        loss = validation_loss(states_of, head, held_out, device)
         train_loss = torch.stack(losses).double().mean().item() if losses else None
         losses.clear()
         if not math.isfinite(loss):
@@ -139,7 +139,7 @@ def retrain(
         for step, batch in enumerate(tqdm(batches, total=len(steps), unit="step", disable=None)):
             for group in optimiser.param_groups:
                 group["lr"] = learning_rate(step, {**settings, **SCHEDULE})
-            loss = _loss(entering, head, batch)
+            loss = _loss(states_of, head, batch)
             loss.backward()
             optimiser.step()
             optimiser.zero_grad()
@@ -160,14 +160,16 @@ def _loss(entering: Callable[[Tensor], Tensor], head: nn.Module, sequences: Tens
 
 
 @torch.no_grad()
-def _entering(model: GPT, reads: str, precision: str, inputs: Tensor) -> Tensor:
+def entering(model: GPT, reads: str, precision: str, inputs: Tensor) -> Tensor:
+    """Return the float32 states (batch, block, d) that enter a model's head (``post``) or its bottleneck (``pre``)."""
     with autocast(inputs.device, precision):
         pre, post = model.hidden(inputs)
     return {"pre": pre, "post": post}[reads].float()
 
 
 @torch.no_grad()
-def _validation_loss(
+def validation_loss(
     entering: Callable[[Tensor], Tensor], head: nn.Module, batches: Tensor, device: torch.device
 ) -> float:
+    """Return the mean cross-entropy of a head, in nats per byte, over batches (batches, batch, block + 1)."""
     return torch.stack([_loss(entering, head, batch.to(device)) for batch in batches]).double().mean().item()

@@ -62,7 +62,9 @@ def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
 
     On the trunk of a plain head it reads what enters the bottleneck; else what enters the full model's head.
     """
-    chosen = {key: value for key, value in config["retrained"].items() if key not in ("ranks", "norm", "square")}
+    of_the_other = ("sequences",) if config["retrained"]["sequences"] is None else ("learning_rate", "warmup_steps")
+    dropped = ("ranks", "norm", "square", *of_the_other)
+    chosen = {key: value for key, value in config["retrained"].items() if key not in dropped}
     how = {key: config["training"][key] for key in ("precision", "threads")}
     return settings(
         rank=None if head.kind == FULL_HEAD.kind else head.rank,
@@ -89,10 +91,13 @@ def retraining_flops(shape: Mapping[str, Any], head: Mapping[str, Any]) -> int:
     The model runs only forward. A head takes 6 operations per weight, forward and backward.
     """
     evaluations = -(-head["max_steps"] // head["evaluation_interval"]) + 1
-    steps = head["max_steps"] + evaluations * head["evaluation_batches"]
     read = shape["width"] if head["reads"] == "pre" else head_input(shape)
     weights = head["rank"] * (vocabulary(shape) + read) if head["rank"] else vocabulary(shape) * read
-    return steps * head["batch"] * shape["block"] * (flops_per_byte(shape) // 3 + 6 * weights)
+    held_out = evaluations * head["evaluation_batches"] * head["batch"]
+    whole = head.get("sequences")  # which the model runs over once, and the head at each iteration
+    models, heads = (whole, head["max_steps"] * whole) if whole else (head["max_steps"] * head["batch"],) * 2
+    operations = (models + held_out) * (flops_per_byte(shape) // 3) + (heads + held_out) * 6 * weights
+    return operations * shape["block"]
 
 
 def work(config: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from oversmoothing.models.weights import load_model, save_tensors
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from studies.imposed_rank.heads import HISTORY, retrain
+from studies.imposed_rank.optimum import optimise
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +25,8 @@ def main(job: Job) -> None:
     validation = read_split(job.input.validation, job.input.manifest, "validation")
     model = load_model(job.input.weights, device)
     logger.info("rank %s, norm %s, on %s in %s", settings["rank"] or "full", settings["norm"], device, precision)
-    head, history = retrain(model, training, validation, settings, precision)
+    made = optimise if "sequences" in settings else retrain
+    head, history = made(model, training, validation, settings, precision)
     made_by = provenance(settings, model=job.wildcards.model, precision=precision, device=device.type)
     of_file = {READS: settings["reads"]} | ({} if settings["rank"] else {"head": ALONE})
     save_tensors(job.output.weights, head, made_by | of_file)
