@@ -27,7 +27,6 @@ from oversmoothing.tables.record import read_record
 from studies.across_seeds.claims import CLAIMS as OF_SEEDS
 from studies.forced_part.claims import CLAIMS as OF_FORCED
 from studies.paired_ranks.dispute import DISPUTE, Arms
-from studies.paired_ranks.paired import from_record
 
 KEPT = Path(__file__).resolve().parents[1] / "resources/studies"
 STAND_INS = {288: 512}  # the thesis's rank that ours stands for
@@ -63,7 +62,7 @@ def of_kept_runs() -> Iterator[tuple[str, Claim, Sequence[Contrast]]]:
         differences, gradient = (
             read_record(KEPT / run / f"tables/{name}.csv") for name in ("paired_ranks_by_seed", "gradient")
         )
-        yield from several(run, DISPUTE, Arms(from_record(differences), gradient))
+        yield from several(run, DISPUTE, Arms(differences, gradient))
 
 
 def several(run: str, claims: Sequence[Claim], measured: object) -> Iterator[tuple[str, Claim, Sequence[Contrast]]]:

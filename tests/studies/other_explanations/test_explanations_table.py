@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.tables.record import chosen
 from studies.other_explanations.figure import draw
 from studies.other_explanations.page import explanations_page
 from studies.other_explanations.table import explanations_table
@@ -76,40 +77,38 @@ def table():
     return explanations_table(pd.concat(both), tempered(), pd.concat([models(), models("zeros")]))
 
 
-def value(table, arm, measure, law=None):
-    of_law = table.law.isna() if law is None else table.law == law
-    rows = table[of_law & (table.arm == arm) & (table.measure == measure)]
-    return rows.value.tolist()
+def value(table, arm, measure, less, law=None):
+    return chosen(table, arm=arm, measure=measure, less=less, law=law).value.tolist()
 
 
 def test_levels_are_means_over_seeds_with_student_intervals(table):
-    row = table[(table.arm == "bn4") & (table.measure == "tto") & table.law.isna()].iloc[0]
+    row = chosen(table, arm="bn4", measure="tto", less=None, law=None).iloc[0]
     assert (row.value, row.low, row.high) == pytest.approx(student_interval([0.5, 0.6]))
     assert (row.n, row.better) == (2, "lower")
 
 
 @pytest.mark.parametrize(
-    ("arm", "measure", "expected"),
+    ("arm", "measure", "less", "expected"),
     [
-        ("bn4", "tto_less_full", 0.40),
-        ("mos2-bn16", "tto_less_full", -0.02),
-        ("mos2-bn4", "tto_less_linear", -0.10),
-        ("mos2-bn16", "loss_less_linear", -0.10),
-        ("bn4-tailr0.1", "tto_less_linear", -0.05),
-        ("mos2-bn4", "tto_more_than_at_full", -0.10 + 0.02),
-        ("mos2-bn4", "tto_at_operations", 0.40 - 0.26),  # as many as rank 8
-        ("mos2-bn4", "tto_at_parameters", 0.40 - (0.50 - 0.24 * math.log2(1.1))),
-        ("mos2-bn16", "tto_at_operations", -0.02),  # more than the largest linear head has
-        ("bn8", "tto_between", 0.26 - 0.30),
-        ("bn4", "tto_at_loss", 0.50 - (0.42 - 0.12 / 4)),  # at 2.0, a quarter from 2.1 to 1.7
-        ("mos2-bn4", "tto_at_loss", 0.40 - 0.36),
-        ("bn8", "tto_at_loss", 0.26 - (0.30 - 0.20 * 2 / 7)),
+        ("bn4", "tto", "full", 0.40),
+        ("mos2-bn16", "tto", "full", -0.02),
+        ("mos2-bn4", "tto", "family", -0.10),
+        ("mos2-bn16", "loss", "family", -0.10),
+        ("bn4-tailr0.1", "tto", "family", -0.05),
+        ("mos2-bn4", "tto", "gain at full rank", -0.10 + 0.02),
+        ("mos2-bn4", "tto", "equal operations", 0.40 - 0.26),  # as many as rank 8
+        ("mos2-bn4", "tto", "equal parameters", 0.40 - (0.50 - 0.24 * math.log2(1.1))),
+        ("mos2-bn16", "tto", "equal operations", -0.02),  # more than the largest linear head has
+        ("bn8", "tto", "neighbours", 0.26 - 0.30),
+        ("bn4", "tto", "equal loss", 0.50 - (0.42 - 0.12 / 4)),  # at 2.0, a quarter from 2.1 to 1.7
+        ("mos2-bn4", "tto", "equal loss", 0.40 - 0.36),
+        ("bn8", "tto", "equal loss", 0.26 - (0.30 - 0.20 * 2 / 7)),
     ],
 )
-def test_differences_by_hand(table, arm, measure, expected):
-    assert value(table, arm, measure) == pytest.approx([expected])
+def test_differences_by_hand(table, arm, measure, less, expected):
+    assert value(table, arm, measure, less) == pytest.approx([expected])
     if not measure.startswith("loss"):
-        assert value(table, arm, measure, "zeros") == pytest.approx([2 * expected])  # its loss is KL
+        assert value(table, arm, measure, less, "zeros") == pytest.approx([2 * expected])  # its loss is KL
 
 
 @pytest.mark.parametrize(
@@ -121,31 +120,31 @@ def test_differences_by_hand(table, arm, measure, expected):
     ],
 )
 def test_at_the_temperature_with_as_much_tto_by_hand(table, arm, temperature, difference):
-    assert value(table, arm, "temperature_at_tto") == pytest.approx([temperature])
-    assert value(table, arm, "tv_at_tto") == pytest.approx([difference])
+    assert value(table, arm, "temperature", None) == pytest.approx([temperature])
+    assert value(table, arm, "tv", "equal TTO") == pytest.approx([difference])
 
 
 @pytest.mark.parametrize(
-    ("arm", "measure"),
+    ("arm", "measure", "less"),
     [
-        ("mos2-bn4", "tv_at_tto"),  # less TTO than the linear head has at the lowest temperature
-        ("mos2-bn4", "temperature_at_tto"),
-        ("mos2-bn16", "tto_at_tto"),  # none by construction
-        ("mos2-bn16", "loss_at_tto"),  # not known at other temperatures
-        ("bn16", "tto_less_full"),  # itself
-        ("bn16-10steps", "tto_less_linear"),  # the control
-        ("mos2-bn16", "tto_more_than_at_full"),  # itself
-        ("bn4-tailr0.1", "tto_more_than_at_full"),  # at full rank there is one with another gamma
-        ("bn4-tailr0.1", "tto_at_operations"),  # a linear head
-        ("label-smoothing0.05", "tto_less_linear"),  # of another size
-        ("bn4-tailr0.1", "tto_at_loss"),  # a loss above that of the fewest steps
-        ("mos2-bn16", "tto_at_loss"),  # below that of the most
-        ("mos2-bn4", "loss_at_loss"),  # none by construction
-        ("bn4", "tto_between"),  # at an end
+        ("mos2-bn4", "tv", "equal TTO"),  # less TTO than the linear head has at the lowest temperature
+        ("mos2-bn4", "temperature", None),
+        ("mos2-bn16", "tto", "equal TTO"),  # none by construction
+        ("mos2-bn16", "loss", "equal TTO"),  # not known at other temperatures
+        ("bn16", "tto", "full"),  # itself
+        ("bn16-10steps", "tto", "family"),  # the control
+        ("mos2-bn16", "tto", "gain at full rank"),  # itself
+        ("bn4-tailr0.1", "tto", "gain at full rank"),  # at full rank there is one with another gamma
+        ("bn4-tailr0.1", "tto", "equal operations"),  # a linear head
+        ("label-smoothing0.05", "tto", "family"),  # of another size
+        ("bn4-tailr0.1", "tto", "equal loss"),  # a loss above that of the fewest steps
+        ("mos2-bn16", "tto", "equal loss"),  # below that of the most
+        ("mos2-bn4", "loss", "equal loss"),  # none by construction
+        ("bn4", "tto", "neighbours"),  # at an end
     ],
 )
-def test_what_cannot_be_compared_has_no_row(table, arm, measure):
-    assert value(table, arm, measure) == []
+def test_what_cannot_be_compared_has_no_row(table, arm, measure, less):
+    assert value(table, arm, measure, less) == []
 
 
 def test_p_is_adjusted_over_all_arms():
@@ -154,7 +153,7 @@ def test_p_is_adjusted_over_all_arms():
     of_arm = noisy.model.str.rpartition("-s")
     noisy["value"] += (of_arm[2] == "2") * of_arm[0].map(noise) / 1000
     rows = explanations_table(noisy, tempered(), models())
-    rows = rows[rows.measure == "tto_less_linear"].set_index("arm")
+    rows = chosen(rows, measure="tto", less="family").set_index("arm")
     pairs = {
         "mos2-bn4": (-0.1, -0.095),
         "mos2-bn16": (-0.02, -0.012),

@@ -13,7 +13,7 @@ from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.record import record, written
 from studies.paired_ranks import judge
 from studies.paired_ranks.dispute import DISPUTE, Arms
-from studies.paired_ranks.paired import SLOWDOWN, as_record
+from studies.paired_ranks.paired import EQUAL_LOSS, FULL, SLOWDOWN
 
 SEEDS = range(1, 6)
 NOISE = np.array([-1.0, 0.5, 0.2, 1.1, -0.8])  # over seeds; its mean is 0
@@ -31,14 +31,15 @@ def arms(costs=(), slowdowns=2.0, leaks=0.0, shares=SHARES, unsure=0.002, withou
     rows = []
     for (kind, rank), cost in (COSTS | dict(costs)).items():
         for seed, noise in zip(SEEDS, NOISE, strict=True):
-            facts = {"kind": kind, "rank": rank, "model": f"{kind}{rank}-s{seed}", "seed": seed, "truth": ""}
-            rows.append({**facts, "measure": "loss", "difference": cost + unsure * noise, "base": 2.0})
+            facts = {"kind": kind, "rank": rank, "model": f"{kind}{rank}-s{seed}", "seed": seed}
+            rows.append({**facts, "measure": "loss", "less": FULL, "value": cost + unsure * noise})
             if kind in ("plain", "backward", "family"):
-                equal = {"measure": "tto_at_loss", "difference": 0.3 * leaks + unsure * noise, "base": 0.3}
-                rows.append({**facts, **equal})
+                apart = 0.3 * leaks + unsure * noise  # of 0.3 that the full model has at this loss
+                rows.append({**facts, "measure": "tto", "less": EQUAL_LOSS, "value": apart})
+                rows.append({**facts, "measure": "tto", "less": FULL, "value": 0.1 + apart})
             if kind == "plain":
                 ratio = slowdowns * np.exp(100 * unsure * noise / 10)
-                rows.append({**facts, "measure": SLOWDOWN, "difference": ratio, "base": 1.0})
+                rows.append({**facts, "measure": SLOWDOWN, "value": ratio})
     passed = []
     for i, ((kind, rank), share) in enumerate(shares.items()):
         for seed, noise in zip(SEEDS, NOISE, strict=True):
@@ -47,8 +48,11 @@ def arms(costs=(), slowdowns=2.0, leaks=0.0, shares=SHARES, unsure=0.002, withou
                 loss = 2 + 0.1 * (-1) ** i * (1 - abs(trend)) + trend * share
                 passed.append({**own, "measure": "gradient_share", "value": share + unsure * noise})
                 passed.append({**own, "measure": "loss", "value": loss + 1e-3 * noise})
-    differences = pd.DataFrame([row for row in rows if row["kind"] not in without])
-    return Arms(differences, pd.DataFrame(passed), classes)
+    by_seed = [row for row in rows if row["kind"] not in without]
+    for seed in SEEDS if by_seed else ():
+        full = {"kind": "family", "rank": 32, "model": f"w32-s{seed}", "seed": seed}
+        by_seed += [{**full, "measure": "loss", "value": 2.0}, {**full, "measure": "tto", "value": 0.2}]
+    return Arms(record(by_seed), pd.DataFrame(passed), classes)
 
 
 MANY = {
@@ -98,15 +102,14 @@ def test_a_head_that_is_not_far_narrower_than_its_classes_says_nothing_of_the_95
 @pytest.mark.parametrize("claim", DISPUTE, ids=lambda claim: claim.id)
 def test_what_is_missing_is_said(claim):
     nothing = arms(without=list(TITLES), shares={("plain", 4): 0.1})
-    empty = Arms(nothing.differences.reindex(columns=arms().differences.columns), nothing.gradient)
-    verdict = judged(claim, empty)
+    verdict = judged(claim, nothing)
     assert verdict.verdict == NOT_TESTED
     assert verdict.note
 
 
 def test_the_script_and_its_page(tmp_path):
     own = arms()
-    for name, table in (("seeds", as_record(own.differences)), ("gradient", record(own.gradient))):
+    for name, table in (("seeds", own.by_seed), ("gradient", record(own.gradient))):
         write_csv(written(table, name), tmp_path / f"{name}.csv")
     output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
     inputs = SimpleNamespace(seeds=tmp_path / "seeds.csv", gradient=tmp_path / "gradient.csv")

@@ -11,7 +11,7 @@ from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.record import record
 from studies.paired_ranks import show_gradient, show_paired
 from studies.paired_ranks.gradient import SETTLED, gradient_table, mean_shares
-from studies.paired_ranks.paired import SLOWDOWN
+from studies.paired_ranks.paired import EQUAL_LOSS, FULL, SLOWDOWN
 
 FORMATS = ("csv", "markdown", "html", "latex", "png", "pdf", "svg")
 STEPS = (0, 1, 32, 64, 128, 256)
@@ -82,12 +82,12 @@ def test_the_figure_of_costs_shows_the_intervals_of_the_table():
     rows = []
     for kind in ("plain", "backward", "retrained", "full_head"):
         for rank in (4, 8):
-            for measure in ("loss", SLOWDOWN, "tto", "tto_at_loss", "tbat"):
+            for measure, less in (("loss", FULL), (SLOWDOWN, None), ("tto", FULL), ("tto", EQUAL_LOSS), ("tbat", FULL)):
                 truth = "truth" if measure.startswith("tto") else None
                 mean = rank / 10 + (measure == SLOWDOWN)
                 rows.append(
                     {
-                        **{"kind": kind, "rank": rank, "truth": truth, "measure": measure, "n": 5},
+                        **{"kind": kind, "rank": rank, "truth": truth, "measure": measure, "less": less, "n": 5},
                         **{"value": mean, "low": mean - 0.1, "high": mean + 0.2},
                     }
                 )

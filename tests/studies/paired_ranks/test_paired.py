@@ -14,9 +14,9 @@ from scipy import stats
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.store.layout import write_csv
 from oversmoothing.store.parquet import write_table
-from oversmoothing.tables.record import read_record, record
+from oversmoothing.tables.record import chosen, read_record, record
 from studies.paired_ranks import show_paired
-from studies.paired_ranks.paired import BASE, BETWEEN, SLOWDOWN, from_record, paired_table, per_seed, slowdown, steps_to
+from studies.paired_ranks.paired import EQUAL_LOSS, FULL, SLOWDOWN, paired_table, per_seed, slowdown, steps_to
 
 FORMATS = ("csv", "markdown", "html", "latex", "seeds", "png", "pdf", "svg")
 SEEDS = (1, 2, 3)
@@ -65,6 +65,10 @@ def differences(curves=None, snapshots=NOTHING, of=None):
     return paired_table(by_seed, PUBLISHED)
 
 
+def by_kind(table, less):
+    return chosen(table, less=less).set_index(["kind", "measure"])
+
+
 def history(*losses, every=10):
     return pd.DataFrame({"step": np.arange(len(losses)) * every, "validation_loss": losses})
 
@@ -82,7 +86,8 @@ def test_one_difference_has_no_interval():
 
 
 def test_differences_are_paired_by_seed():
-    found = differences().set_index(["kind", "measure"])
+    table = differences()
+    found = by_kind(table, FULL)
     plain = found.loc["plain", "loss"]
     assert plain[["value", "low", "high"]].tolist() == pytest.approx(student_interval([0.5, 0.6, 0.4]))
     assert plain.n == 3
@@ -93,34 +98,34 @@ def test_differences_are_paired_by_seed():
     assert found.loc["backward", "tto"].value == pytest.approx(backward.value / 10)
     assert found.loc["backward", "tto"].truth == "truth"
     assert ("family", "loss") in found.index  # rank 4; the full model itself has no row
-    between = found.loc[next(iter(BETWEEN)), "loss"]
+    between = chosen(table, kind="plain", less="backward", measure="loss").iloc[0]
     assert between[["value", "low", "high"]].tolist() == pytest.approx(student_interval([0.4, 0.5, 0.2]))
-    assert len([measure for _, measure in found.index if not measure.endswith(BASE)]) == 15
-    assert found.value["backward", "loss_base"] == pytest.approx(2.0)
+    assert len(table.dropna(subset="less")) == 15
+    (full,) = chosen(table, kind="family", rank=32, measure="loss", less=None).value
+    assert full == pytest.approx(2.0)
 
 
 def test_at_equal_loss_the_full_model_is_read_on_its_way():
     """Where its loss is l, the full model leaks l / 5; the models leak l / 10, and so l / 10 less."""
-    found = differences(snapshots=along()).set_index(["kind", "measure"])
-    plain = found.loc["plain", "tto_at_loss"]
+    table = differences(snapshots=along())
+    found = by_kind(table, EQUAL_LOSS)
+    plain = found.loc["plain", "tto"]
     assert plain[["value", "low", "high"]].tolist() == pytest.approx(student_interval([-0.25, -0.27, -0.23]))
-    assert found.value["plain", "tto_at_loss_base"] == pytest.approx(0.5)
-    of_itself = found.loc["plain", "tbat_at_loss"]
+    of_itself = found.loc["plain", "tbat"]
     assert of_itself.value == pytest.approx(0.03 * 2.5)
-    assert not any(measure.endswith("at_loss") for kind, measure in found.index if kind in BETWEEN)
 
 
 def test_at_a_loss_that_the_full_model_never_has_there_is_no_leak_to_compare():
-    found = differences(snapshots=along(lowest=2.15)).set_index(["kind", "measure"])
-    assert ("backward", "tto_at_loss") not in found.index  # one of its seeds ends at 2.1
-    assert ("plain", "tto_at_loss") in found.index
+    found = by_kind(differences(snapshots=along(lowest=2.15)), EQUAL_LOSS)
+    assert ("backward", "tto") not in found.index  # one of its seeds ends at 2.1
+    assert ("plain", "tto") in found.index
     other_windows = differences(snapshots=along(n=100))
-    assert not other_windows.measure.str.endswith("at_loss").any()
+    assert chosen(other_windows, less=EQUAL_LOSS).empty
 
 
 def test_the_order_of_rows_does_not_matter():
     shuffled = table().sample(frac=1, random_state=3)
-    keys = ["kind", "measure"]
+    keys = ["kind", "rank", "measure", "less"]
     one, other = (differences({}, along(), t).set_index(keys).sort_index() for t in (table(), shuffled))
     pd.testing.assert_frame_equal(one, other)
 
@@ -153,7 +158,7 @@ def test_slowdowns_are_geometric_means():
     }
     curves |= {f"bw4-s{seed}": pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 200}) for seed in SEEDS}
     curves["bw4-s2"] = pd.DataFrame({"step": steps, "validation_loss": 5 - steps / 150})
-    found = differences(curves).set_index(["kind", "measure"])
+    found = by_kind(differences(curves), None)
     one = found.loc["plain", SLOWDOWN]
     assert one.value == pytest.approx(32 ** (1 / 3))
     assert one.low < one.value < one.high
@@ -188,10 +193,10 @@ def test_the_script_and_its_page(tmp_path):
     )  # fmt: skip
     params = SimpleNamespace(settings={"resamples": 10, "seed": 1, "truth": "truth"})
     show_paired.main(SimpleNamespace(input=inputs, output=output, params=params))
-    seeds = from_record(read_record(output.seeds))
+    seeds = read_record(output.seeds)
     assert (seeds.groupby(["kind", "measure"]).seed.nunique() == 3).all()
-    tbat = seeds[(seeds.measure == "tbat") & (seeds.kind == "plain")]
-    assert tbat.difference.tolist() == pytest.approx([0.025, 0.03, 0.02])
+    tbat = chosen(seeds, measure="tbat", kind="plain", less=FULL)
+    assert tbat.value.tolist() == pytest.approx([0.025, 0.03, 0.02])
     text = output.markdown.read_text()
     assert "0.500 [0.252, 0.748]" in text
     assert "0.202 [0.147, 0.256]" in text

@@ -9,15 +9,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from oversmoothing.tables.figures.style import handles, legend, rank_look, style, titled
+from oversmoothing.tables.record import chosen
 from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER, setting
 from studies.other_explanations.page import described
-from studies.other_explanations.table import AT_LOSS, AT_OPERATIONS, AT_TTO, LESS_LINEAR
+from studies.other_explanations.table import EQUAL_LOSS, EQUAL_TTO, OPERATIONS
 
 COLUMNS = {
-    f"tto{LESS_LINEAR}": "TTO less that of the linear\nhead of the same rank",
-    f"tto{AT_OPERATIONS}": "TTO less that of linear heads of\nas many operations, or the full one",
-    f"tto{AT_LOSS}": "TTO less that of the full\nlinear head at equal loss",
-    f"tv{AT_TTO}": "TV less that of the linear head\nat the temperature with as much TTO",
+    ("tto", LINEAR_HEADS): "TTO less that of the linear\nhead of the same rank",
+    ("tto", OPERATIONS): "TTO less that of linear heads of\nas many operations, or the full one",
+    ("tto", EQUAL_LOSS): "TTO less that of the full\nlinear head at equal loss",
+    ("tv", EQUAL_TTO): "TV less that of the linear head\nat the temperature with as much TTO",
 }
 ROW = 0.3  # inches of a model
 
@@ -36,8 +37,8 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Figure:
         for row, law in zip(panels, laws, strict=True):
             of_law = table[table.law.fillna("") == law]
             text = described(law, truth).replace("`", "")
-            for axes, (measure, title), above in zip(row, COLUMNS.items(), (text, "", "", ""), strict=True):
-                _panel(axes, of_law[of_law.measure == measure], lines[law], looks)
+            for axes, ((measure, less), title), above in zip(row, COLUMNS.items(), (text, "", "", ""), strict=True):
+                _panel(axes, chosen(of_law, measure=measure, less=less), lines[law], looks)
                 axes.set_title(f"{above}\n{title}", size="small")
         by_rank = {f"rank {rank}": look for rank, look in looks.items()}
         legend(figure, handles(by_rank, markersize=6), columns=len(ranks))

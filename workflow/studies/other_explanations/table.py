@@ -1,7 +1,7 @@
 """Table of what other output layers and objectives are worth beside linear heads that learn from cross-entropy."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ import pandas as pd
 from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.numerics.statistics import holm, student_p
-from oversmoothing.tables.record import over_seeds, record
+from oversmoothing.tables.contrasts import means
+from oversmoothing.tables.record import record
 from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER, setting
 
 MEASURES = {
@@ -22,14 +23,14 @@ MEASURES = {
     "impossible": "probability",
     "temperature": "1",
 }
-LESS_FULL = "_less_full"  # at the end of a measure: less that of the linear head of the highest rank
-LESS_LINEAR = "_less_linear"  # less that of the linear head of the same rank
-MORE_THAN_AT_FULL = "_more_than_at_full"  # that, less the same at the highest rank: what is due to the low rank
-AT_PARAMETERS = "_at_parameters"  # less that of linear heads with as many parameters, interpolated (see `at_size`)
-AT_OPERATIONS = "_at_operations"  # the same with as many operations
-AT_LOSS = "_at_loss"  # less that of the linear head of the highest rank, trained for fewer steps to the same loss
-AT_TTO = "_at_tto"  # less that of the linear head of the same rank at the temperature with as much TTO
-BETWEEN = "_between"  # of a linear head: less what its neighbours in rank give where they are interpolated
+# What differences are from (`less`), beside the linear head of the same rank, `LINEAR_HEADS`:
+FULL = "full"  # the linear head of the highest rank
+GAIN = "gain at full rank"  # of what is gained on that of the same rank: what is not due to the low rank
+PARAMETERS = "equal parameters"  # linear heads with as many, interpolated (see `at_size`)
+OPERATIONS = "equal operations"
+EQUAL_LOSS = "equal loss"  # the linear head of the highest rank, trained for fewer steps to the same loss
+EQUAL_TTO = "equal TTO"  # the linear head of the same rank at the temperature with as much TTO
+NEIGHBOURS = "neighbours"  # of a linear head: what those next in rank give where they are interpolated
 NEAR = 0.02  # of the logarithm of a size: what counts as equal to the smallest
 SIZES = {"parameters": "weights", "products": "multiplications"}  # of heads
 ARM = ("kind", "rank", "arm")
@@ -37,7 +38,7 @@ ARM = ("kind", "rank", "arm")
 
 @dataclass(frozen=True)
 class Group:
-    """What models show that learned one text: by measure, an array by seed (rows) and arm (columns)."""
+    """What models show that learned one text: by arm, an array by seed (rows) and measure (columns)."""
 
     values: Mapping[str, pd.DataFrame]
     arms: Mapping[str, Mapping[str, Any]]  # facts by name
@@ -61,11 +62,15 @@ class Group:
         alike = [arm for arm in self._of(SHORTER) if self.arms[arm]["rank"] == self.arms[full]["rank"]]
         return sorted([*alike, full], key=lambda arm: self.arms[arm]["steps"])
 
-    def alike(self, arm: str, linear: str) -> bool:
-        """Whether a linear head has the rank of another; of the same head under another objective also its size."""
-        one, other = self.arms[arm], self.arms[linear]
-        same_size = one["kind"] in NOT_LINEAR or one["parameters"] == other["parameters"]
-        return bool(one["rank"] == other["rank"] and same_size)
+    def alike(self, arm: str) -> str | None:
+        """Name of the linear head of its rank; beside the same head under another objective, one of its size."""
+        one = self.arms[arm]
+        for linear in self.linear if arm in self.others else ():
+            other = self.arms[linear]
+            same_size = one["kind"] in NOT_LINEAR or one["parameters"] == other["parameters"]
+            if one["rank"] == other["rank"] and same_size:
+                return linear
+        return None
 
     def _of(self, kind: str) -> list[str]:
         return [arm for arm, facts in self.arms.items() if facts["kind"] == kind]
@@ -91,11 +96,11 @@ def explanations_table(levels: pd.DataFrame, tempered: pd.DataFrame, models: pd.
         loss a model is compared with the linear head of the highest rank, which learned for fewer steps, over which its
         learning rate fell to 0 too; between two numbers of steps it is interpolated, for each seed. There is none where
         a seed has a loss that no number of steps gives. At equal TTO it is compared with the linear head of its rank,
-        at the temperature that gives it this TTO (measure ``temperature_at_tto``), which is interpolated as well.
-        Notes give p of a t-test that the difference is 0, by Holm's method over all arms of a measure and text.
+        at the temperature that gives it this TTO (measure ``temperature``), which is interpolated as well. Notes give p
+        of a t-test that the difference is 0, by Holm's method over all arms of a measure and text.
         ``head_parameters`` and ``head_products`` are sizes of heads.
     """
-    rows = list(_sizes(models))
+    made = [_sizes(models)]
     curves: dict[str, dict[tuple[int, str], pd.DataFrame]] = {}
     for (law, seed, arm), part in tempered.merge(models, on=["law", "model"]).groupby(["law", "seed", "arm"]):
         curve = part.pivot(index="temperature", columns="measure", values="value").sort_index(ascending=False)
@@ -103,141 +108,134 @@ def explanations_table(levels: pd.DataFrame, tempered: pd.DataFrame, models: pd.
     for law, part in levels.merge(models, on=["law", "model"]).groupby("law", sort=False):
         arms = {str(facts["arm"]): facts for facts in part.drop_duplicates("arm").to_dict("records")}
         values = {
-            str(measure): one.pivot(index="seed", columns="arm", values="value")
-            for measure, one in part.groupby("measure", sort=False)
+            str(arm): own.pivot(index="seed", columns="measure", values="value")
+            for arm, own in part.groupby("arm", sort=False)
         }
-        group = Group(values, arms, "loss" if "loss" in values else "kl", curves.get(law, {}))
-        known = {"law": law or None}
-        rows += [known | row for row in _rows(group)]
-    return record(rows)
+        loss = "loss" if (part.measure == "loss").any() else "kl"
+        group = Group(values, arms, loss, curves.get(law, {}))
+        made += [own.assign(law=law or None) for own in _of_law(group)]
+    table = record(pd.concat(made))
+    level = table.less.isna() & table.measure.isin(set(MEASURES) - {"temperature"})
+    unit = table.unit.fillna(table.measure.map(MEASURES))
+    return table.assign(unit=unit, better=pd.Series("lower", table.index).where(level))
 
 
-def _sizes(models: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for facts in models.drop_duplicates("arm").to_dict("records"):
-        for size, unit in SIZES.items():
-            yield {**{key: facts[key] for key in ARM}, "measure": f"head_{size}", "value": facts[size], "unit": unit}
+def _sizes(models: pd.DataFrame) -> pd.DataFrame:
+    sizes = models.drop_duplicates("arm").melt(list(ARM), list(SIZES), var_name="measure")
+    return sizes.assign(unit=sizes.measure.map(SIZES), measure="head_" + sizes.measure)
 
 
-def _rows(group: Group) -> Iterator[dict[str, Any]]:
-    for measure, by_arm in group.values.items():
-        for arm in group.arms:
-            yield _row(group, arm, measure, by_arm[arm]) | {"better": "lower"}
-        for ending, difference in DIFFERENCES.items():
-            paired = {arm: seeds.dropna() for arm, seeds in difference(group, measure)}
-            kept = {arm: seeds for arm, seeds in paired.items() if len(seeds) == len(by_arm)}
-            p = holm({arm: student_p(seeds.tolist()) for arm, seeds in kept.items()})
-            for arm, seeds in kept.items():
-                yield _row(group, arm, measure + ending, seeds) | {"note": f"p = {p[arm]:.2g}"}
-    for arm, linear in _alike(group):
-        if not (seeds := _tempered(group, arm, linear, "temperature")).isna().any():
-            yield _row(group, arm, f"temperature{AT_TTO}", seeds)
+def _of_law(group: Group) -> Iterator[pd.DataFrame]:
+    """Yield rows of levels, of temperatures at equal TTO, and of each difference, with p in notes."""
+    tempered = {arm: _tempered(group, arm)[["temperature"]] for arm in group.others if group.alike(arm)}
+    yield means(*(_by_seed(group, arm, own) for arm, own in (*group.values.items(), *tempered.items())))
+    for less, difference in DIFFERENCES.items():
+        found = [_by_seed(group, arm, own) for arm in group.arms if (own := difference(group, arm)) is not None]
+        for _, part in pd.concat(found).groupby("measure", sort=False) if found else ():
+            if len(rows := means(part.assign(less=less))):
+                p = holm({arm: student_p(own.value.tolist()) for arm, own in part.groupby("arm")})
+                yield rows.assign(note=rows.arm.map(p).map("p = {:.2g}".format))
 
 
-def _row(group: Group, arm: str, measure: str, by_seed: pd.Series) -> dict[str, Any]:
-    facts = {key: group.arms[arm][key] for key in ARM}
-    return {**facts, "measure": measure, **over_seeds(by_seed), "unit": MEASURES[measure.partition("_")[0]]}
+def _by_seed(group: Group, arm: str, values: pd.DataFrame) -> pd.DataFrame:
+    tidy = values.melt(var_name="measure", ignore_index=False).reset_index()
+    return tidy.assign(**{key: group.arms[arm][key] for key in ARM})
 
 
-Differences = Iterator[tuple[str, pd.Series]]
+def _less_full(group: Group, arm: str) -> pd.DataFrame | None:
+    compared = arm in (*group.linear[:-1], *group.others)
+    return group.values[arm] - group.values[group.linear[-1]] if compared else None
 
 
-def _less_full(group: Group, measure: str) -> Differences:
-    values, full = group.values[measure], group.linear[-1]
-    for arm in (*group.linear[:-1], *group.others):
-        yield arm, values[arm] - values[full]
+def _less_linear(group: Group, arm: str) -> pd.DataFrame | None:
+    linear = group.alike(arm)
+    return group.values[arm] - group.values[linear] if linear else None
 
 
-def _less_linear(group: Group, measure: str) -> Differences:
-    values = group.values[measure]
-    for arm, linear in _alike(group):
-        yield arm, values[arm] - values[linear]
+def _more_than_at_full(group: Group, arm: str) -> pd.DataFrame | None:
+    def known(name: str) -> tuple[str, str]:
+        kind = group.arms[name]["kind"]
+        return kind, setting(kind, name)
+
+    highest, gained = group.arms[group.linear[-1]]["rank"], _less_linear(group, arm)
+    at_full = [name for name in group.others if known(name) == known(arm) and group.arms[name]["rank"] == highest]
+    if gained is None or not at_full or group.arms[arm]["rank"] == highest:
+        return None
+    full = _less_linear(group, at_full[-1])
+    return None if full is None else gained - full
 
 
-def _alike(group: Group) -> Iterator[tuple[str, str]]:
-    """Yield the arms with other heads or objectives, each with the linear head of its rank."""
-    for arm in group.others:
-        yield from ((arm, linear) for linear in group.linear if group.alike(arm, linear))
-
-
-def _more_than_at_full(group: Group, measure: str) -> Differences:
-    gained = dict(_less_linear(group, measure))
-    ranks = {arm: facts["rank"] for arm, facts in group.arms.items()}
-    alike = {arm: (facts["kind"], setting(facts["kind"], arm)) for arm, facts in group.arms.items()}
-    highest = ranks[group.linear[-1]]
-    at_full = {alike[arm]: seeds for arm, seeds in gained.items() if ranks[arm] == highest}
-    for arm, seeds in gained.items():
-        if ranks[arm] != highest and alike[arm] in at_full:
-            yield arm, seeds - at_full[alike[arm]]
-
-
-def _at_size(size: str) -> Callable[[Group, str], Differences]:
+def _at_size(size: str) -> Callable[[Group, str], pd.DataFrame | None]:
     """Return what an output layer shows less what linear heads of the same size do."""
 
-    def differences(group: Group, measure: str) -> Differences:
-        values = group.values[measure]
-        for arm in group.others:
-            if group.arms[arm]["kind"] in NOT_LINEAR:
-                yield arm, values[arm] - at_size(group, values, size, group.arms[arm][size], group.linear)
+    def difference(group: Group, arm: str) -> pd.DataFrame | None:
+        other_layer = group.arms[arm]["kind"] in NOT_LINEAR
+        return group.values[arm] - at_size(group, arm, size, group.linear) if other_layer else None
 
-    return differences
+    return difference
 
 
-def at_size(group: Group, values: pd.DataFrame, size: str, wanted: float, linear: Sequence[str]) -> pd.Series:
-    """What linear heads of a size show, by seed, on a straight line in its logarithm.
+def at_size(group: Group, arm: str, size: str, linear: Sequence[str]) -> pd.DataFrame:
+    """What linear heads of the size of an arm show, on a straight line in its logarithm.
 
     It is NaN below the smallest, and above the largest what that one shows.
     """
-    known = np.log([group.arms[arm][size] for arm in linear])
-    place = math.log(wanted)
+    known = np.log([group.arms[name][size] for name in linear])
+    place = math.log(group.arms[arm][size])
     if place < known[0] - NEAR:
-        return pd.Series(math.nan, values.index)
-    return values[list(linear)].apply(lambda seed: float(np.interp(place, known, seed)), axis=1)
+        return group.values[linear[0]] * math.nan
+    return _each([group.values[name] for name in linear], lambda _, shown: float(np.interp(place, known, shown)))
 
 
-def _at_loss(group: Group, measure: str) -> Differences:
-    if measure == group.loss or len(group.control) < 2:
-        return
-    losses, values = group.values[group.loss], group.values[measure]
-    control = group.control
-    for arm in (*group.linear[:-1], *group.others):
-        equal = [
-            at_loss(losses.loc[seed, control].tolist(), values.loc[seed, control].tolist(), losses.loc[seed, arm])
-            for seed in values.index
-        ]
-        yield arm, values[arm] - pd.Series(equal, values.index)
+def _each(frames: Sequence[pd.DataFrame], line: Callable[[Any, list[float]], float]) -> pd.DataFrame:
+    """Apply a function of a seed and of what several arms show to each seed and measure."""
+    seeds = frames[0].index
+    return pd.DataFrame(
+        {name: [line(seed, [own.at[seed, name] for own in frames]) for seed in seeds] for name in frames[0]}, seeds
+    )
 
 
-def _at_tto(group: Group, measure: str) -> Differences:
-    if measure == "tto":
-        return
-    for arm, linear in _alike(group):
-        yield arm, group.values[measure][arm] - _tempered(group, arm, linear, measure)
+def _at_loss(group: Group, arm: str) -> pd.DataFrame | None:
+    control = [group.values[name] for name in group.control]
+    if len(control) < 2 or arm not in (*group.linear[:-1], *group.others):
+        return None
+    own, loss = group.values[arm], group.loss
+    equal = _each(
+        control, lambda seed, shown: at_loss([one.at[seed, loss] for one in control], shown, own.at[seed, loss])
+    )
+    return (own - equal).drop(columns=loss)
 
 
-def _tempered(group: Group, arm: str, linear: str, measure: str) -> pd.Series:
-    """What a linear head shows by seed where its TTO is that of an arm; NaN where it is so at no temperature tried."""
-    shown = pd.Series(math.nan, group.values["tto"].index)
-    for seed, tto in group.values["tto"][arm].items():
-        curve = group.tempered.get((seed, linear))
-        if curve is not None and measure in curve:
-            shown[seed] = at_loss(curve["tto"].tolist(), curve[measure].tolist(), tto)
-    return shown
+def _at_tto(group: Group, arm: str) -> pd.DataFrame | None:
+    return group.values[arm] - _tempered(group, arm) if group.alike(arm) else None
 
 
-def _between(group: Group, measure: str) -> Differences:
-    values = group.values[measure]
-    for i, arm in enumerate(group.linear[1:-1], 1):
-        neighbours = [group.linear[i - 1], group.linear[i + 1]]
-        yield arm, values[arm] - at_size(group, values, "parameters", group.arms[arm]["parameters"], neighbours)
+def _tempered(group: Group, arm: str) -> pd.DataFrame:
+    """What the linear head of its rank shows where its TTO is that of an arm; NaN where it is so at no temperature."""
+    rows = {}
+    for seed, tto in group.values[arm]["tto"].items():
+        curve = group.tempered.get((seed, str(group.alike(arm))), pd.DataFrame({"tto": [], "temperature": []}))
+        rows[seed] = {
+            name: at_loss(curve["tto"].tolist(), curve[name].tolist(), tto) for name in curve if name != "tto"
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("seed")
 
 
-DIFFERENCES: dict[str, Callable[[Group, str], Iterable[tuple[str, pd.Series]]]] = {
-    LESS_FULL: _less_full,
-    LESS_LINEAR: _less_linear,
-    MORE_THAN_AT_FULL: _more_than_at_full,
-    AT_PARAMETERS: _at_size("parameters"),
-    AT_OPERATIONS: _at_size("products"),
-    AT_LOSS: _at_loss,
-    AT_TTO: _at_tto,
-    BETWEEN: _between,
+def _between(group: Group, arm: str) -> pd.DataFrame | None:
+    if arm not in group.linear[1:-1]:
+        return None
+    place = group.linear.index(arm)
+    neighbours = [group.linear[place - 1], group.linear[place + 1]]
+    return group.values[arm] - at_size(group, arm, "parameters", neighbours)
+
+
+DIFFERENCES: dict[str, Callable[[Group, str], pd.DataFrame | None]] = {
+    FULL: _less_full,
+    LINEAR_HEADS: _less_linear,
+    GAIN: _more_than_at_full,
+    PARAMETERS: _at_size("parameters"),
+    OPERATIONS: _at_size("products"),
+    EQUAL_LOSS: _at_loss,
+    EQUAL_TTO: _at_tto,
+    NEIGHBOURS: _between,
 }

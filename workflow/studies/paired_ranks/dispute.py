@@ -15,8 +15,9 @@ from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.contrast import Contrast, Missing
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.tables.kinds import TITLES
+from oversmoothing.tables.record import chosen
 from studies.paired_ranks.gradient import mean_shares
-from studies.paired_ranks.paired import SLOWDOWN
+from studies.paired_ranks.paired import EQUAL_LOSS, FULL, SLOWDOWN
 from studies.paired_ranks.square import costs
 
 SUPPRESSED = 0.95  # of the gradient's squared norm: the lower end of what Godey and Artzi report
@@ -31,15 +32,15 @@ LEARNED = ("family", "plain", "backward")
 class Arms:
     """What the claims are tested on: tables of `paired.per_seed` and `gradient.gradient_table`."""
 
-    differences: pd.DataFrame
+    by_seed: pd.DataFrame
     gradient: pd.DataFrame
     classes: int | None = 256  # of the heads; None: those of a tokenizer, too many to matter
 
-    def cells(self, measure: str, *kinds: str) -> list[tuple[str, int, pd.DataFrame]]:
-        """Return kind, rank, and ``difference`` and ``base`` by seed, of each way and rank; `Missing` without any."""
-        alike = self.differences[self.differences.measure == measure]
+    def cells(self, measure: str, *kinds: str, less: str | None = FULL) -> list[tuple[str, int, pd.Series]]:
+        """Return kind, rank, and values by seed, of each way and rank; `Missing` without any."""
+        alike = chosen(self.by_seed, measure=measure, less=less)
         cells = [
-            (kind, int(rank), rows.groupby("seed")[["difference", "base"]].mean())
+            (kind, int(rank), rows.groupby("seed").value.mean())
             for kind in kinds
             for rank, rows in alike[alike.kind == kind].groupby("rank")
         ]
@@ -47,9 +48,13 @@ class Arms:
             raise Missing(f"no arm of this study: {', '.join(TITLES[kind] for kind in kinds)}")
         return cells
 
+    def full(self, measure: str) -> pd.Series:
+        """Return what the full model of each seed shows."""
+        return chosen(self.by_seed, kind="family", measure=measure, less=None).groupby("seed").value.mean()
+
     def both(self, measure: str, one: str, other: str) -> list[tuple[int, pd.Series, pd.Series]]:
         """Return rank and the differences by seed of two ways, at each rank that both have."""
-        a, b = ({rank: rows.difference for _, rank, rows in self.cells(measure, kind)} for kind in (one, other))
+        a, b = ({rank: by_seed for _, rank, by_seed in self.cells(measure, kind)} for kind in (one, other))
         if not set(a) & set(b):
             raise Missing(f"no rank at which there is both {TITLES[one]} and {TITLES[other]}")
         return [(rank, *a[rank].align(b[rank], join="inner")) for rank in sorted(set(a) & set(b))]
@@ -72,8 +77,8 @@ def gradient_is_compressed(arms: Arms) -> list[Contrast]:
 def rank_slows(arms: Arms) -> list[Contrast]:
     """Test whether a plain head of each rank takes more steps than the full head to the lowest loss of both."""
     slower = []
-    for _, rank, rows in arms.cells(SLOWDOWN, "plain"):
-        ratios = rows.difference.to_numpy()
+    for _, rank, by_seed in arms.cells(SLOWDOWN, "plain", less=None):
+        ratios = by_seed.to_numpy()
         if not ((ratios > 0) & np.isfinite(ratios)).all():
             raise Missing(f"a model of rank {rank} has its lowest loss at the start")
         slower.append(_contrast(f"octaves of steps to equal loss, plain head of rank {rank}", np.log2(ratios)))
@@ -83,8 +88,8 @@ def rank_slows(arms: Arms) -> list[Contrast]:
 def backward_rank_costs(arms: Arms) -> list[Contrast]:
     """Compare the loss of each backward rank with that of the full head."""
     return [
-        _contrast(f"loss (nats per byte), backward rank {rank} against full", rows.difference)
-        for _, rank, rows in arms.cells("loss", "backward")
+        _contrast(f"loss (nats per byte), backward rank {rank} against full", by_seed)
+        for _, rank, by_seed in arms.cells("loss", "backward")
     ]
 
 
@@ -107,9 +112,9 @@ def share_does_not_predict(arms: Arms) -> list[Contrast]:
 
 def wide_retrained_heads_cost_nothing(arms: Arms) -> list[Contrast]:
     """Test whether the retrained head of the highest rank loses at most slightly more than the full head."""
-    _, rank, rows = arms.cells("loss", "retrained")[-1]
+    _, rank, by_seed = arms.cells("loss", "retrained")[-1]
     name = f"loss (nats per byte), full head against a retrained one of rank {rank}"
-    return [_contrast(name, -rows.difference, -SLIGHT * rows.base.mean())]
+    return [_contrast(name, -by_seed, -SLIGHT * arms.full("loss")[by_seed.index].mean())]
 
 
 def most_is_learning(arms: Arms) -> list[Contrast]:
@@ -125,7 +130,7 @@ def most_is_learning(arms: Arms) -> list[Contrast]:
 
 def most_sits_in_the_trunk(arms: Arms) -> list[Contrast]:
     """Test whether a full head on a plain head's trunk keeps more than half of what both cost, where they cost."""
-    every = costs(arms.differences, "loss")
+    every = costs(arms.by_seed, "loss")
     closed = [(rank, cells) for rank, cells in every if student_interval(cells.own_trunk.tolist())[1] > 0]
     if not closed:
         raise Missing("at no rank is the square closed (`retrained.square`) and its cost distinguishable from 0")
@@ -144,10 +149,11 @@ def leaks_alike(arms: Arms) -> list[Contrast]:
     An arm of which a seed ends below all that its full model reaches has no equal loss, and no contrast.
     """
     alike = []
-    for kind, rank, rows in arms.cells("tto_at_loss", *LEARNED):
-        if not rows.difference.isna().any():
-            bound = ALIKE * rows.base.mean()
-            alike.append(_contrast(f"TTO at equal loss, {TITLES[kind]}, rank {rank}", rows.difference, -bound, bound))
+    ends = {(kind, rank): arms.full("tto") + by_seed for kind, rank, by_seed in arms.cells("tto", *LEARNED)}
+    for kind, rank, by_seed in arms.cells("tto", *LEARNED, less=EQUAL_LOSS):
+        if not by_seed.isna().any():
+            bound = ALIKE * (ends[kind, rank] - by_seed).mean()
+            alike.append(_contrast(f"TTO at equal loss, {TITLES[kind]}, rank {rank}", by_seed, -bound, bound))
     if not alike:
         raise Missing("every arm has a seed that ends below all that its full model reaches")
     return alike

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from oversmoothing.models.logit_gradient import BATCH, NUMERICAL
-from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.tables.contrasts import means
 from oversmoothing.tables.kinds import TITLES
-from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.page import Page, Section, pivot
 from oversmoothing.tables.story import legend
 from studies.along_training.table import along_training_table
 
@@ -48,25 +48,15 @@ def mean_shares(table: pd.DataFrame) -> pd.DataFrame:
 
 def gradient_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a row per way and rank: means over seeds at the start, on the way and at the end."""
-    table = table.assign(way=table.kind.map(TITLES))
     last = table.groupby("model").step.transform("max")
-    ends = {"untrained": table[table.step == 0], "trained": table[table.step == last]}
-    means = mean_shares(table)
-    rows = []
-    for (rank, way), alike in table.groupby(["rank", "way"], sort=True):
-        row: dict[str, Cell] = {"rank": str(rank), "way": str(way)}
-        for when, part in ends.items():
-            here = part[part.model.isin(alike.model)]
-            for measure, name in SHARES.items():
-                if measure == "gradient_share" or when == "trained":
-                    row[f"{name}, {when}"] = _mean(here[here.measure == measure].value)
-        row["share, mean"] = _mean(means.share[means.model.isin(alike.model)])
-        row["loss (nats)"] = _mean(means.loss[means.model.isin(alike.model)])
-        rows.append(row)
+    ends = table[(table.step == 0) | (table.step == last)]
+    ends = ends.assign(when=np.where(ends.step == 0, "untrained", "trained"))
+    whole = mean_shares(table).melt(KEYS, ["share", "loss"], var_name="measure").assign(when="")
+    by_seed = pd.concat([ends, whole])
+    by_seed = by_seed.assign(way=by_seed.kind.map(TITLES)).sort_values(["rank", "way"], kind="stable")
+    columns = {f"{SHARES['gradient_share']}, untrained": {"measure": "gradient_share", "when": "untrained"}}
+    columns |= {f"{name}, trained": {"measure": measure, "when": "trained"} for measure, name in SHARES.items()}
+    columns |= {"share, mean": {"measure": "share"}, "loss (nats)": {"measure": "loss", "when": ""}}
+    rows = pivot(means(by_seed[["rank", "way", "when", "measure", "seed", "value"]]), ["rank", "way"], columns)
     fixed = {"settled": SETTLED, "numerical": f"{NUMERICAL:.0%}", "batch": BATCH}
     return Page(title, [Section("", rows)], legend(__file__, "gradient", seeds=table.seed.nunique(), **fixed))
-
-
-def _mean(values: pd.Series) -> Value:
-    mean, low, high = student_interval(values.tolist())
-    return Value(mean, None, low, high)

@@ -12,15 +12,13 @@ from oversmoothing.tables.page import Cell, Page, Section, Value
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.story import legend
 from studies.paired_ranks.dispute import DISPUTE, Arms
-from studies.paired_ranks.paired import from_record
 
 TITLE = "Expressivity or optimisation: what is said, and whether it holds in this run:"
 
 
 def main(job: Job) -> None:
     """Test every claim on the differences and shares; write CSV, Markdown, HTML and LaTeX."""
-    differences = from_record(read_record(job.input.seeds))
-    arms = Arms(differences, read_record(job.input.gradient), job.params.settings["classes"])
+    arms = Arms(read_record(job.input.seeds), read_record(job.input.gradient), job.params.settings["classes"])
     table = claims_table(DISPUTE, arms, None)
     write_table(job.output, table.drop(columns="chapter"), dispute_page(DISPUTE, table, TITLE))
 

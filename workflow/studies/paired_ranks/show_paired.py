@@ -22,8 +22,8 @@ from oversmoothing.tables.figures.style import (
     write_figure,
 )
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.record import FACTS, numbers, read_record, record, written
-from studies.paired_ranks.paired import SLOWDOWN, TBAT, as_record, paired_page, paired_table, per_seed
+from oversmoothing.tables.record import FACTS, chosen, numbers, read_record, record, written
+from studies.paired_ranks.paired import EQUAL_LOSS, FULL, SLOWDOWN, TBAT, paired_page, paired_table, per_seed
 
 TITLE = "What each way of imposing a rank costs over the full model, paired by seed."
 LABELS = {
@@ -35,10 +35,10 @@ LABELS = {
     "normed": "on the logits alone: retrained with LayerNorm",
 }
 PANELS = {
-    "loss": "Loss above the full head's (nats)",
-    SLOWDOWN: "Steps to equal loss (times the full head's)",
-    "tto": "TTO above the full head's",
-    "tto_at_loss": "TTO above the full head's at equal loss",
+    ("loss", FULL): "Loss above the full head's (nats)",
+    (SLOWDOWN, None): "Steps to equal loss (times the full head's)",
+    ("tto", FULL): "TTO above the full head's",
+    ("tto", EQUAL_LOSS): "TTO above the full head's at equal loss",
 }
 APART = 0.05  # octaves between the points of two ways at a rank
 
@@ -56,9 +56,9 @@ def main(job: Job) -> None:
         known = {**models.loc[path.stem], "model": path.stem}
         rows.append({**known, "measure": "tbat", "unit": TBAT.unit, **numbers(summary)})
     table = pd.concat([table, record(rows)], ignore_index=True)
-    differences = per_seed(table, histories, pd.concat(along, ignore_index=True))
-    write_csv(written(as_record(differences), Path(job.output.seeds).stem), job.output.seeds)
-    paired = paired_table(differences, read_csv(job.input.published))
+    by_seed = per_seed(table, histories, pd.concat(along, ignore_index=True))
+    write_csv(written(by_seed, Path(job.output.seeds).stem), job.output.seeds)
+    paired = paired_table(by_seed, read_csv(job.input.published))
     write_record(job.output, paired, paired_page(paired, TITLE))
     figure = draw(read_record(job.output.csv), settings["truth"])
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
@@ -66,7 +66,7 @@ def main(job: Job) -> None:
 
 def draw(table: pd.DataFrame, truth: str) -> Figure:
     """Draw each measure against rank, a line for each kind of `LABELS`; whiskers are 95 % intervals over seeds."""
-    table = table[table.truth.isna() | (table.truth == truth)]
+    table = table[(table.truth.isna() | (table.truth == truth)) & (table.less.notna() | (table.measure == SLOWDOWN))]
     drawn = {kind: kind_look(kind) for kind in LABELS if (table.kind == kind).any()}
     table = table[table.kind.isin(drawn)]
     with style():
@@ -74,8 +74,8 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
         panels = figure.subplots(2, 2)
         panels[1, 1].sharey(panels[1, 0])
         apart = [(i - (len(drawn) - 1) / 2) * APART for i in range(len(drawn))]
-        for axes, (measure, title) in zip(panels.flat, PANELS.items(), strict=True):
-            part = table[table.measure == measure]
+        for axes, ((measure, less), title) in zip(panels.flat, PANELS.items(), strict=True):
+            part = chosen(table, measure=measure, less=less)
             axes.axhline(1 if measure == SLOWDOWN else 0, color="0.35", linestyle=":", linewidth=1.2)
             for (kind, look), octaves in zip(drawn.items(), apart, strict=True):
                 _points(axes, part[part.kind == kind].sort_values("rank"), look, octaves)

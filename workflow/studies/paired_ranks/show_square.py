@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from oversmoothing.jobs import Job, run
 from oversmoothing.tables.figures.style import PALETTE, handles, legend, named, style, titled, write_figure
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.record import read_record
-from studies.paired_ranks.paired import COMPARED, from_record
-from studies.paired_ranks.square import COST, FULL, NARROW, RETRAINED, SHOWN, TRAINED, square_page, square_table
+from oversmoothing.tables.record import chosen, read_record
+from studies.paired_ranks.paired import COMPARED
+from studies.paired_ranks.square import FULL, LESS_BOTH, NARROW, RETRAINED, SHOWN, TRAINED, square_page, square_table
 
 TITLE = "What a rank costs in the trunk and in the head, each head retrained on a frozen trunk."
 TRUNKS = {  # in the order in which they had ever less
@@ -32,7 +32,7 @@ APART = {FULL: -0.08, NARROW: 0.08}
 
 def main(job: Job) -> None:
     """Read the differences by seed; write the table and the figure in all formats."""
-    table = square_table(from_record(read_record(job.input.seeds)))
+    table = square_table(read_record(job.input.seeds))
     write_record(job.output, table, square_page(table, TITLE))
     figure = draw(read_record(job.output.csv), job.params.settings["truth"])
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
@@ -41,6 +41,7 @@ def main(job: Job) -> None:
 def draw(table: pd.DataFrame, truth: str) -> Figure:
     """Draw what each head costs on each trunk, TTO against `truth`; whiskers are 95 % intervals over seeds."""
     table = table[table.truth.isna() | (table.truth == truth)]
+    costs = table[table.less.notna() & (table.less != LESS_BOTH)]
     ranks = sorted(table["rank"][table.kind == "own_trunk"].unique(), reverse=True)
     read = {trunk for kind, (trunk, _) in (RETRAINED | TRAINED).items() if kind in set(table.kind)}
     trunks = [trunk for trunk in TRUNKS if trunk == FULL or trunk in read]
@@ -49,7 +50,7 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
         panels = figure.subplots(len(SHOWN), len(ranks), sharex=True, sharey="row", squeeze=False)
         for measure, line in zip(SHOWN, panels, strict=True):
             for rank, axes in zip(ranks, line, strict=True):
-                part = table[(table["rank"] == rank) & (table.measure == f"{measure}{COST}")].set_index("kind")
+                part = chosen(costs, rank=rank, measure=measure).set_index("kind")
                 _panel(axes, part, trunks)
                 axes.set_title(f"{COMPARED[measure][0]}, r = {rank}", size="medium")
         for axes in panels[-1]:

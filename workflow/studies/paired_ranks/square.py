@@ -6,7 +6,7 @@ gradient came through r dimensions; its head is as trained.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from oversmoothing.numerics.statistics import LEVEL
-from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled
-from oversmoothing.tables.record import over_seeds, record
+from oversmoothing.tables.page import Cell, Page, Section, directions, labelled, pivot
+from oversmoothing.tables.record import chosen, over_seeds, record
 from oversmoothing.tables.story import legend
 from studies.paired_ranks.paired import COMPARED
+from studies.paired_ranks.paired import FULL as FULL_MODEL
 
 CONTROL = "full_head"  # at the rank of the full head: a full head retrained on its own trunk
 FULL, NARROW = "full head", "head of rank r"
@@ -30,20 +31,23 @@ TRAINED = {  # the same of models that are read as they were trained
     "plain": (NARROW, NARROW),
     "backward": ("full head, gradient of rank r", FULL),
 }
-COST, SHARE = "_cost", "_share"  # at the end of a measure: less the control; of what trunk and head cost together
-NOT_ADDED = "own_trunk less full_head less retrained"  # what both cost together, less what each costs alone
+SHARE = "_share"  # at the end of a measure: of what trunk and head cost together
+LESS_CONTROL, LESS_BOTH = (
+    "control",
+    "sum of both",
+)  # differences: costs; of the cost of both, from what each costs alone
 SHOWN = ("loss", "tto")
 
 
-def costs(differences: pd.DataFrame, measure: str, truth: str = "") -> Iterator[tuple[int, pd.DataFrame]]:
+def costs(by_seed: pd.DataFrame, measure: str, truth: str | None = None) -> Iterator[tuple[int, pd.DataFrame]]:
     """Yield each rank at which the square is closed, and what its cells cost.
 
     Parameters
     ----------
-    differences : DataFrame
-        As `paired.per_seed` returns them.
+    by_seed : DataFrame
+        As `paired.per_seed` returns it.
     measure, truth : str
-        Of which the costs are; "" for no truth.
+        Of which the costs are; None for no truth.
 
     Yields
     ------
@@ -51,15 +55,22 @@ def costs(differences: pd.DataFrame, measure: str, truth: str = "") -> Iterator[
     costs : DataFrame
         By seed, the value of each kind of `RETRAINED` less that of the control, and the latter as ``control``.
     """
-    cells = differences[(differences.measure == measure) & (differences.truth == truth)]
-    cells = cells[cells.kind.isin(RETRAINED)].assign(value=cells.base + cells.difference)
-    value = cells.pivot_table(index="seed", columns=["kind", "rank"], values="value")
+    cells = levels(by_seed, measure, truth)
+    value = cells[cells.kind.isin(RETRAINED)].pivot_table(index="seed", columns=["kind", "rank"], values="value")
     ranks = sorted(rank for kind, rank in value.columns if kind == CONTROL)
     for rank in ranks[:-1]:
         if {(kind, rank) for kind in RETRAINED} <= set(value.columns):
             control = value[CONTROL, ranks[-1]]
             parts = {kind: value[kind, rank] - control for kind in RETRAINED}
             yield int(rank), pd.DataFrame({**parts, "control": control}).dropna()
+
+
+def levels(by_seed: pd.DataFrame, measure: str, truth: str | None) -> pd.DataFrame:
+    """What each model but the full one shows, as ``value``, and as ``cost`` what it shows above the full one."""
+    own = chosen(by_seed, measure=measure, truth=truth)
+    full = chosen(own, less=None)[["seed", "value"]]
+    both = chosen(own, less=FULL_MODEL).rename(columns={"value": "cost"}).merge(full, on="seed")
+    return both.assign(value=both.value + both.cost)
 
 
 def ratio_interval(part: Sequence[float], whole: Sequence[float]) -> tuple[float, float, float]:
@@ -86,51 +97,50 @@ def ratio_interval(part: Sequence[float], whole: Sequence[float]) -> tuple[float
     return float(x / y), float(centre - half), float(centre + half)
 
 
-def square_table(differences: pd.DataFrame) -> pd.DataFrame:
+def square_table(by_seed: pd.DataFrame) -> pd.DataFrame:
     """Value and cost of each cell at each rank at which the square is closed, over all seeds.
 
     Parameters
     ----------
-    differences : DataFrame
-        As `paired.per_seed` returns them.
+    by_seed : DataFrame
+        As `paired.per_seed` returns it.
 
     Returns
     -------
     DataFrame
-        Record; ``n`` counts seeds, intervals are 95 % by Student's t. Measures: those of `COMPARED`; with `COST`, less
-        the full head retrained on its own trunk, or for a model read as it was trained less the full model as trained;
-        with `SHARE`, that cost of a retrained cell as a share of what a trunk and a head of that rank cost together.
+        Record; ``n`` counts seeds, intervals are 95 % by Student's t. Measures: those of `COMPARED`; costs
+        are less the full head retrained on its own trunk, `LESS_CONTROL`, or for a model read as it was trained less
+        the full model as trained; with `SHARE`, that cost of a retrained cell as a share of what a trunk and a head of
+        that rank cost together.
     """
     rows = []
-    compared = differences[differences.measure.isin(COMPARED)]
-    for (measure, truth, unit), alike in compared.groupby(["measure", "truth", "unit"], sort=False):
-        for kind, rank, end, mean in _means(alike, dict(costs(differences, measure, truth))):
-            facts = {"kind": kind, "rank": rank, "truth": truth or None, "measure": f"{measure}{end}"}
-            facts["unit"] = "of the cost of both" if end == SHARE else unit
-            rows.append(facts | mean)
+    compared = by_seed[by_seed.measure.isin(COMPARED)]
+    for (measure, truth, unit), _ in compared.groupby(["measure", "truth", "unit"], sort=False, dropna=False):
+        facts = {"measure": measure, "truth": truth, "unit": unit}
+        rows += [facts | row for row in _rows_of(by_seed, measure, None if pd.isna(truth) else truth)]
     return record(rows)
 
 
-def _means(
-    differences: pd.DataFrame, closed: Mapping[int, pd.DataFrame]
-) -> Iterator[tuple[str, int, str, dict[str, Any]]]:
-    """Yield kind, rank, end of the measure, and mean over seeds, of all that is known of a measure."""
+def _rows_of(by_seed: pd.DataFrame, measure: str, truth: str | None) -> Iterator[dict[str, Any]]:
+    """Yield rows of all that is known of a measure."""
+    closed, own = dict(costs(by_seed, measure, truth)), levels(by_seed, measure, truth)
     if closed:
-        control = next(iter(closed.values())).control
-        yield CONTROL, int(differences["rank"][differences.kind == CONTROL].max()), "", over_seeds(control)
+        highest = int(own["rank"][own.kind == CONTROL].max())
+        yield {"kind": CONTROL, "rank": highest, **over_seeds(next(iter(closed.values())).control)}
     for rank, cells in closed.items():
         both = cells.own_trunk
         for kind in RETRAINED:
-            yield kind, rank, "", over_seeds(cells[kind] + cells.control)
-            yield kind, rank, COST, over_seeds(cells[kind])
+            yield {"kind": kind, "rank": rank, **over_seeds(cells[kind] + cells.control)}
+            yield {"kind": kind, "rank": rank, "less": LESS_CONTROL, **over_seeds(cells[kind])}
         for kind in ("retrained", "full_head"):
             share = ratio_interval(cells[kind].tolist(), both.tolist())
-            yield kind, rank, SHARE, dict(zip(("value", "low", "high"), share, strict=True)) | {"n": len(cells)}
-        yield NOT_ADDED, rank, COST, over_seeds(both - cells.full_head - cells.retrained)
-        for kind, trained in differences[differences["rank"] == rank].groupby("kind"):
-            if kind in TRAINED:
-                yield kind, rank, "", over_seeds(trained.base + trained.difference)
-                yield kind, rank, COST, over_seeds(trained.difference)
+            facts = {"kind": kind, "rank": rank, "measure": f"{measure}{SHARE}", "unit": "of the cost of both"}
+            yield {**facts, **dict(zip(("value", "low", "high"), share, strict=True)), "n": len(cells)}
+        together = {"kind": "own_trunk", "rank": rank, "less": LESS_BOTH}
+        yield {**together, **over_seeds(both - cells.full_head - cells.retrained)}
+        for kind, trained in own[(own["rank"] == rank) & own.kind.isin(TRAINED)].groupby("kind"):
+            yield {"kind": kind, "rank": rank, **over_seeds(trained.value)}
+            yield {"kind": kind, "rank": rank, "less": FULL_MODEL, **over_seeds(trained.cost)}
 
 
 def square_page(table: pd.DataFrame, title: str) -> Page:
@@ -144,26 +154,24 @@ def square_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
-    values = table.set_index(["kind", "rank", "measure"])[["value", "low", "high"]]
     full = int(table["rank"].max())
-
-    def cells(kind: str, rank: int) -> dict[str, Cell]:
-        row: dict[str, Cell] = {}
-        for measure in SHOWN:
-            name, _, better = COMPARED[measure]
-            for end, label in (("", labelled(name, better)), (COST, f"{name}: cost"), (SHARE, f"{name}: share")):
-                if (place := (kind, rank, f"{measure}{end}")) in values.index:
-                    mean, low, high = values.loc[place]
-                    row[label] = Value(mean, None, low, high)
-        return row
-
-    named = {"rank": "full", "trunk trained behind": FULL, "read by": FULL, "head": "retrained"}
-    rows: list[dict[str, Cell]] = [{**named, **cells(CONTROL, full)}]
+    costs = table.assign(less=table.less.where(table.less.isna(), "cost"))
+    cells, together = costs[table.less != LESS_BOTH], costs[table.less == LESS_BOTH]
+    columns: dict[str, dict[str, Any]] = {}
+    for measure in SHOWN:
+        name, _, better = COMPARED[measure]
+        columns[labelled(name, better)] = {"measure": measure, "less": None}
+        columns[f"{name}: cost"] = {"measure": measure, "less": "cost"}
+        columns[f"{name}: share"] = {"measure": f"{measure}{SHARE}"}
+    named: dict[str, Cell] = {"rank": "full", "trunk trained behind": FULL, "read by": FULL, "head": "retrained"}
+    rows = [
+        named | cell | {"rank": "full"} for cell in pivot(chosen(cells, kind=CONTROL, rank=full), ["rank"], columns)
+    ]
     for rank in sorted(set(table["rank"]) - {full}):
         for kinds, made in ((RETRAINED, "retrained"), (TRAINED, "as trained")):
             for kind, (trunk, head) in kinds.items():
-                if numbers := cells(kind, rank):
-                    cell = {"rank": str(rank), "trunk trained behind": trunk, "read by": head, "head": made}
-                    rows.append({**cell, **numbers})
-        rows.append({"rank": str(rank), "trunk trained behind": "interaction", **cells(NOT_ADDED, rank)})
+                named = {"rank": str(rank), "trunk trained behind": trunk, "read by": head, "head": made}
+                rows += [named | cell for cell in pivot(chosen(cells, kind=kind, rank=rank), ["rank"], columns)]
+        named = {"rank": str(rank), "trunk trained behind": "interaction"}
+        rows += [named | cell for cell in pivot(chosen(together, rank=rank), ["rank"], columns)]
     return rows
