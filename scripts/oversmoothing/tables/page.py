@@ -133,16 +133,18 @@ def pivot(
     That is the number whose row has the label's values in columns, None for an empty one (see `record.chosen`), with
     its interval; `look` is as of `Value`. Rows and labels without a number are left out.
     """
-    columns = {label: where for label, where in columns.items() if len(chosen(table, **where))}
-    made = []
-    for key, part in table.groupby(list(rows), sort=False, dropna=False):
-        found = {label: chosen(part, **where).to_dict("records") for label, where in columns.items()}
-        if any(found.values()):
-            named: dict[str, Cell] = {
-                name: "-" if pd.isna(own) else str(own) for name, own in zip(rows, key, strict=True)
-            }
-            made.append(named | {label: valued(own[0], False, **look) if own else None for label, own in found.items()})
-    return made
+    table = table.reset_index(drop=True)
+    place = table.groupby(list(rows), sort=False, dropna=False).ngroup()
+    first = table.loc[~place.duplicated(), list(rows)].to_dict("records")
+    shown = {label: own for label, where in columns.items() if len(own := chosen(table, **where))}
+    made: dict[int, dict[str, Cell]] = {}
+    for i in sorted({place[at] for own in shown.values() for at in own.index}):
+        named: dict[str, Cell] = {name: "-" if pd.isna(own) else str(own) for name, own in first[i].items()}
+        made[i] = named | dict.fromkeys(shown)
+    for label, own in shown.items():
+        for i, row in zip(place[own.index], own.to_dict("records"), strict=True):
+            made[i][label] = made[i][label] or valued(row, False, **look)
+    return list(made.values())
 
 
 def entitled(page: Page) -> Page:

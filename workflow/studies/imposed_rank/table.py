@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.kinds import TITLES
-from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, directions, labelled, pivot
 from oversmoothing.tables.record import facts, numbers, record
 from oversmoothing.tables.story import legend
 
@@ -74,27 +75,20 @@ def against(table: pd.DataFrame, truth: str) -> pd.DataFrame:
 
 def imposed_rank_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a section per truth and a row per rank and way; the best way at each rank is bold."""
-    table = table.assign(way=table.kind.map(TITLES))
     truths = table.truth.dropna().unique()
     sections = [Section(f"Against `{truth}`", _rows(against(table, truth))) for truth in truths]
     return Page(title, sections, _legend(table, set(table.kind)))
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
-    several_seeds = table.seed.nunique() > 1
-    measures = [measure for measure in COLUMNS if (table.measure == measure).any()]
-    rows = []
-    for (seed, rank), alike in table.groupby(["seed", "rank"], sort=False):
-        several_ways = alike.way.nunique() > 1
-        for way, of_way in alike.groupby("way", sort=False):
-            row = {**model_cells({"rank": rank, "seed": seed}, several_seeds), "way": str(way)}
-            records = of_way.set_index("measure").to_dict("index")
-            for measure in measures:
-                label, _, better = COLUMNS[measure]
-                mean, low, high = (records.get(measure, {}).get(key, math.nan) for key in ("value", "low", "high"))
-                rivals = f"{seed} {rank} {measure}" if several_ways and better else ""
-                row[labelled(label, better)] = Value(mean, None, low, high, rivals, AIMS.get(better, 0.0))
-            rows.append(row)
+    columns = {labelled(label, better): {"measure": measure} for measure, (label, _, better) in COLUMNS.items()}
+    aims = {labelled(label, better): AIMS.get(better) for label, _, better in COLUMNS.values()}
+    keys = ["rank", "seed", "way"] if table.seed.nunique() > 1 else ["rank", "way"]
+    rows = pivot(table.assign(way=table.kind.map(TITLES)), keys, columns)
+    for row in rows:
+        for name, aim in aims.items():
+            if isinstance(cell := row.get(name), Value) and aim is not None:
+                row[name] = replace(cell, rivals=f"{row.get('seed')} {row['rank']} {name}", aim=aim)
     return rows
 
 
