@@ -21,9 +21,8 @@ NAMES = {TEXT: "text", WHOLE: "whole number", NUMBER: "number"}
 
 
 MEASURE = (
-    "what was measured: a metric, such as `tto`, or what the page of the table explains; ending in `_median`, "
-    "`_resampled` or `_base` the median of a measure, its mean over draws of windows, or that of the full model from "
-    "which `value` is the difference"
+    "what was measured: a metric, such as `tto`, or what the page of the table explains; ending in `_median` or "
+    "`_resampled` the median of a measure, or its mean over draws of windows"
 )
 
 
