@@ -17,10 +17,7 @@ from oversmoothing.models.truths.evabyte import load_evabyte
 from oversmoothing.models.truths.load import load_causal_lm
 
 CPU = torch.device("cpu")
-LOADERS = {
-    "model": load_language_model,
-    "truth": lambda folder: load_causal_lm(folder, "own", 0, None, CPU, "float32"),
-}
+LOADERS = {"model": load_language_model, "truth": lambda folder: load_causal_lm(folder, "own", 0, None, CPU, "float32")}
 
 
 @pytest.fixture(scope="module")

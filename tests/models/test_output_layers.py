@@ -57,7 +57,7 @@ def test_a_linear_output_has_the_weights_and_logits_of_before():
     """Its logits are one product, and its file holds no weight beside trunk, bottleneck, norm and head."""
     model = GPT(GPTConfig(**SHAPE), seed=1)
     assert {name.split(".")[0] for name in model.state_dict()} == {
-        *("embedding", "position_embedding", "blocks", "bottleneck", "norm", "head"),
+        *("embedding", "position_embedding", "blocks", "bottleneck", "norm", "head")
     }
     with torch.no_grad():
         assert torch.equal(model(TOKENS), F.linear(model.hidden(TOKENS)[1], model.head.weight))

@@ -177,10 +177,7 @@ def test_weights_that_are_no_numbers(tmp_path):
 def test_layouts_and_studies_that_do_not_go_together(gpt2, tmp_path):
     manifest = tmp_path / "own.json"
     manifest.write_text(json.dumps(take_stock(gpt2, MODEL_FILES)))
-    of_tokens, of_bytes = (
-        {"layout": "tokens", "bos": "auto"},
-        {"layout": "causal_lm", "bos": None, "byte_offset": 0},
-    )
+    of_tokens, of_bytes = ({"layout": "tokens", "bos": "auto"}, {"layout": "causal_lm", "bos": None, "byte_offset": 0})
     assert load_truth(manifest, "own", of_tokens, CPU, "float32", vocabulary(gpt2)).config.vocabulary == 299
     assert load_truth(manifest, "own", of_bytes, CPU, "float32").config.vocabulary == 256
     with pytest.raises(UserError, match="own: with `layout: tokens` a model reads tokens, but the study's texts"):

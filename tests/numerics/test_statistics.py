@@ -8,13 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.numerics.statistics import (
-    WindowSums,
-    holm,
-    paired_difference,
-    student_p,
-    summarise,
-)
+from oversmoothing.numerics.statistics import WindowSums, holm, paired_difference, student_p, summarise
 
 
 def clustered(windows=40, seed=0, size=50):

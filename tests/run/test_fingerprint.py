@@ -60,10 +60,7 @@ FROM_HUB = "oversmoothing/models/truths/load.py"
     [
         (["choose_learning_rate.py"], f"{JOB} training"),
         (["tokenise.py"], f"{JOB} data"),
-        (
-            ["logits.py"],
-            f"{MODEL} {HELD} data models/inference models/predictor",
-        ),
+        (["logits.py"], f"{MODEL} {HELD} data models/inference models/predictor"),
         (
             ["logits.py", FROM_HUB],
             f"{MODEL} {HELD} data hub models/inference models/predictor models/pretrained models/truths",
@@ -365,8 +362,7 @@ def test_packages_that_count_are_locked():
 
 
 @pytest.mark.parametrize(
-    ("version", "found"),
-    [("9.9.9", {"torch": ("9.9", "2.13")}), ("2.13.0+cpu", {}), ("2.13.7", {}), (None, {})],
+    ("version", "found"), [("9.9.9", {"torch": ("9.9", "2.13")}), ("2.13.0+cpu", {}), ("2.13.7", {}), (None, {})]
 )
 def test_a_package_of_another_version_than_the_locks_is_named(lock, monkeypatch, version, found):
     lock("torch", "2.13.0")

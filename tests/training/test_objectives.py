@@ -16,14 +16,7 @@ from oversmoothing.models.weights import load_model
 from oversmoothing.training import objectives as module
 from oversmoothing.training.batches import training_batch
 from oversmoothing.training.group import Group
-from oversmoothing.training.objectives import (
-    OBJECTIVES,
-    filtered,
-    label_smoothing,
-    losses_under,
-    mixce,
-    tailr,
-)
+from oversmoothing.training.objectives import OBJECTIVES, filtered, label_smoothing, losses_under, mixce, tailr
 from oversmoothing.training.step import Step, batch_loss, validation_loss
 
 PAPER = 2**-12  # threshold of filtered gradients

@@ -26,9 +26,7 @@ def on_a_terminal(command, folder):
 def test_a_terminal_gets_bars_and_no_job_draws_over_them(copy):
     (copy.folder / TABLE).unlink()
     copy.edit(
-        "scripts/score_table.py",
-        "if __name__",
-        "import sys\n\nprint('drawn over', file=sys.stderr)\nif __name__",
+        "scripts/score_table.py", "if __name__", "import sys\n\nprint('drawn over', file=sys.stderr)\nif __name__"
     )
     status, text = on_a_terminal(copy.command(TABLE), copy.folder)
     assert status == 0

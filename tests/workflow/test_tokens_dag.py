@@ -33,10 +33,7 @@ WIDTHS = {"small": 8, "large": 24, "truth": 32}
 OF_BYTES = {"claims", *listed("", "of bytes alone")}
 # Of other configs.
 ELSEWHERE = {"learning_rates", *listed("", "if the config lists any"), *listed("", "with several (?:seeds|truths)")}
-OF_TRAINED = {
-    "architecture",
-    *listed("", "models trained here"),
-}
+OF_TRAINED = {"architecture", *listed("", "models trained here")}
 SPEAK_OF_TOKENS = ("argmaxability", *listed("Tables", "of tokens alone"), *listed("Tables", "of bytes or tokens"))
 
 

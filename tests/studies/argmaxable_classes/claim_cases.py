@@ -20,6 +20,6 @@ CASES = {  # evidence under which a claim holds, and evidence that contradicts i
     ),
 }
 BROKEN = {  # what contradicts a claim that the printed means bear out
-    "unargmaxable-bytes-fall": [("argmaxability", {"rank": 8}, 300.0)],
+    "unargmaxable-bytes-fall": [("argmaxability", {"rank": 8}, 300.0)]
 }
 NOT_PRINTED = ["low-ranks-cannot-predict-the-rarest"]  # the thesis does not print which bytes are rare

@@ -9,5 +9,5 @@ def of_bat(cut):
 
 
 CASES = {  # evidence under which a claim holds, and evidence that contradicts it
-    "bat-rejects-more-than-a-cut": (of_bat(0.1), of_bat(0.5)),
+    "bat-rejects-more-than-a-cut": (of_bat(0.1), of_bat(0.5))
 }

@@ -17,13 +17,7 @@ def of_laws(above):
 
 
 CASES = {  # evidence under which a claim holds, and evidence that contradicts it
-    "small-models-end-above-the-fit": (of_laws(8.0), of_laws(-8.0)),
+    "small-models-end-above-the-fit": (of_laws(8.0), of_laws(-8.0))
 }
 UNFITTED = measured((4,), saturation=[{"model": "a", "measure": "fitted", "value": 0.0}])
-NO_EVIDENCE = [
-    (
-        "small-models-end-above-the-fit",
-        UNFITTED,
-        "fitted on no model",
-    )
-]  # and what the note says
+NO_EVIDENCE = [("small-models-end-above-the-fit", UNFITTED, "fitted on no model")]  # and what the note says
