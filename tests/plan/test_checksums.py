@@ -40,12 +40,6 @@ def sha256(content):
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def test_snakemake_itself_reads_a_file_for_each_checksum(file, reads):
-    """If it no longer does, `tracking.checksums` can go."""
-    assert checksum(file) == checksum(file) == sha256(b"first")
-    assert len(reads) == 2
-
-
 def test_a_file_is_read_once(file, reads):
     compute_once()
     compute_once()

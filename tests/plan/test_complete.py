@@ -53,13 +53,6 @@ def test_a_rule_with_a_script_has_all_that_it_does_not_state(completed):
     assert plain.log == ["logs/needs.log"]
 
 
-def test_the_code_of_a_rule_may_lie_in_a_folder_of_the_workflow(completed):
-    """As that of a study does."""
-    rule = Rule("law", script="../checks/paths.py")
-    completed(rule)
-    assert rule.params["code"] == fingerprint("checks/paths.py")
-
-
 def test_what_a_rule_states_stays(completed):
     rule = Rule("fetch", output=["a.json"], params={"code": "own"}, log=["own.log"])
     completed(rule)

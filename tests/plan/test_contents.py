@@ -101,8 +101,3 @@ def test_a_store_of_another_shape_is_no_store(text, kept):
     KEPT.write_bytes(kept.replace(b"PATH", str(text).encode()))
     assert contents([text]) == {str(text): digest("one")}
     assert list(read_sealed(KEPT)) == [str(text)]
-
-
-def test_a_folder_in_place_of_the_store_costs_time_alone(text):
-    KEPT.mkdir(parents=True)
-    assert contents([text]) == {str(text): digest("one")}
