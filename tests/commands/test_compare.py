@@ -81,19 +81,6 @@ def test_intervals_that_touch_overlap_whichever_is_first():
         assert compare_tables(one, other).overlap.tolist() == [True]
 
 
-def test_a_table_compared_with_itself_has_no_difference():
-    joined = compare_tables(table(*A), table(*A))
-    assert (joined.difference == 0).all()
-    assert joined.overlap.all()
-    assert joined.only_in.isna().all()
-
-
-def test_tables_without_intervals():
-    one = {"model": "bn4", "condition": "free", "measure": "unargmaxable"}
-    joined = compare_tables(table(one | {"value": 3}), table(one | {"value": 5}))
-    assert (joined.difference.tolist(), joined.overlap.isna().all()) == ([2], True)
-
-
 def test_rows_of_one_name_are_refused():
     with pytest.raises(UserError, match="two rows are called bn4 truth pure tto"):
         compare_tables(table(*A, A[0]), table(*B))

@@ -1,7 +1,6 @@
 """One model without a config: its measures against transformers and NumPy, its JSON against the schema, mistakes."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands import main
 from oversmoothing.commands.one_head.schema import SCHEMA
 from oversmoothing.commands.one_head.text import LENGTH, passages
-from oversmoothing.data.files import READ, read_beginning
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, take_stock
@@ -149,26 +147,6 @@ def test_values_are_those_of_transformers_and_numpy(layout, capsys):
     assert f"{len(proved)} of 299" in printed
 
 
-def test_the_head_alone(llama, capsys):
-    found = head(llama, "--no-unargmaxable")
-    assert found["text"] is found["tbat"] is found["unargmaxable"] is None
-    printed = capsys.readouterr().out
-    assert "effective rank" in printed
-    assert "nats" not in printed
-    assert "Unargmaxable" not in printed
-    assert head(llama)["unargmaxable"]["high"] < 20
-
-
-def test_it_says_what_it_does(llama, monkeypatch, capsys):
-    (llama / "own.txt").write_text(TEXT, encoding="utf-8")
-    monkeypatch.setattr("oversmoothing.commands.minutes.MINUTE", 0.0)
-    head(llama, "--text", str(llama / "own.txt"), "--positions", "9", "--tbat-positions", "2")
-    shown = re.findall(r"step (\d), after [\d:]+: ([^\n]+?) *\n", capsys.readouterr().err)
-    assert shown[0] == ("1", "the model's files")
-    assert shown[-1] == ("6", "unargmaxable tokens, a proof for each of 299 (the longest step)")
-    assert {"losses and gradients on the text", "TBAT at 2 positions"} < {step for _, step in shown}
-
-
 def test_the_id_before_texts_stands_before_each_passage(llama, capsys, caplog):
     """Of the tokenizer, unless another is asked for; what another file says of it is told."""
     (llama / "own.txt").write_text(TEXT)
@@ -233,22 +211,6 @@ def test_passages_are_evenly_spaced(size, block, count):
         assert len(set(passage.places)) == len(passage.places)
     if len(divided) > 1:
         assert starts[-1] + length == size
-
-
-def test_the_first_mebibyte_of_a_text(tmp_path):
-    path = tmp_path / "long.txt"
-    path.write_text("a" + "ü" * READ, encoding="utf-8")
-    assert read_beginning(path) == "a" + "ü" * (READ // 2 - 1)
-
-
-def test_a_text_is_read_as_the_workflow_reads_it(llama, tmp_path):
-    """Measured is the text, not the JSON around it, and no byte-order mark."""
-    (tmp_path / "own.txt").write_text(f"{TEXT}\n\n{TEXT}", encoding="utf-8-sig")
-    (tmp_path / "own.jsonl").write_text(f"{json.dumps({'body': TEXT})}\n" * 2)
-    few = ("--positions", "20", "--tbat-positions", "0", "--no-unargmaxable", "--column", "body", "--text")
-    plain, lines = (head(llama, *few, str(tmp_path / name))["text"] for name in ("own.txt", "own.jsonl"))
-    assert plain["tokens"] == len(tokenized(llama, f"{TEXT}\n\n{TEXT}")[0])
-    assert lines | {"file": ""} == plain | {"file": ""}
 
 
 def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, refused):
@@ -397,11 +359,6 @@ def test_mistakes_are_one_line(llama, tmp_path, refused):
         assert message in refused("head", *arguments)
     (llama / "tokenizer.json").unlink()
     assert "tokenizer.json: no such file" in refused("head", llama)
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_without_a_gpu(llama, refused):
-    assert "--device cuda: PyTorch sees no GPU here" in refused("head", llama, "--device", "cuda")
 
 
 def test_the_schema_describes_every_value(capsys):

@@ -47,12 +47,6 @@ def test_it_shows_every_model_side_by_side(models, capsys, monkeypatch):
     assert f"{100 * p.max():.1f} %" in lines[5]
 
 
-def test_narrow_terminals_get_one_column(models, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "30")
-    _, out, _ = run(capsys, "Of", "--models", models, "--bytes", "5")
-    assert max(map(prompt._width, out.splitlines()[2:])) <= prompt.COLUMN
-
-
 def test_the_seed_decides_the_sample_and_models_share_it(models):
     first, again, other = (prompt.ask(b"Of", models, "pure", 30, seed) for seed in (1, 1, 2))
     assert [answer.sample for answer in first] == [answer.sample for answer in again]
@@ -70,13 +64,6 @@ def test_the_sample_is_drawn_one_byte_after_another(models):
         p = top_k(model(torch.tensor([text]))[:, -1].softmax(dim=-1), 3)[0].detach().double().numpy()
         text.append(int(np.searchsorted(np.cumsum(p), u * p.sum(), side="right")))
     assert prompt.generate(model, b"Of", 20, lambda p: top_k(p, 3), 7) == bytes(text[2:])
-
-
-@pytest.mark.parametrize("name", prompt.DECODINGS)
-def test_every_decoding_works_by_its_name(models, name):
-    for answer in prompt.ask(b"Of", models, name, 3, 1):
-        assert len(answer.sample) == 3
-        assert answer.p.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_a_decodings_value_is_used(models):
@@ -179,20 +166,3 @@ def test_html_is_one_page_that_loads_nothing(models, capsys, tmp_path):
     assert names.count("article") == 2
     assert names.count("tr") == 20
     assert all("src" not in attributes and "href" not in attributes for _, attributes in tags)
-
-
-def test_help_says_how(capsys):
-    with pytest.raises(SystemExit):
-        main(["prompt", "--help"])
-    out = " ".join(capsys.readouterr().out.split())
-    assert "--decoding NAME[=VALUE]" in out
-    assert "temperature=0.8" in out
-    assert "example: oversmoothing prompt" in out
-
-
-def test_bars_and_widths():
-    assert prompt._bar(1.0, 9) == "█" * 9
-    assert prompt._bar(0.0, 9) == " " * 9
-    assert prompt._bar(0.5, 9) == "████▌    "
-    assert [len(line) for line in prompt._wrapped("漢" * 13)] == [12, 1]
-    assert "".join(prompt._wrapped("a" * 30)) == "a" * 30
