@@ -64,15 +64,6 @@ def test_logits_are_those_of_transformers(tmp_path, size, cap):
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize(("size", "cap"), CAPS)
-def test_in_bf16_too(tmp_path, size, cap):
-    write_gemma2(tmp_path, size, cap)
-    model, _ = load(tmp_path, size, "bf16")
-    assert model.cap == cap
-    assert model.head.weight.dtype == torch.float32
-
-
-@torch.inference_mode()
 @pytest.mark.parametrize("size", [256, 2000])
 def test_a_cap_far_above_the_logits_is_applied_and_found_under_any_name(tmp_path, size, monkeypatch):
     reference = write_gemma2(tmp_path, size, LOOSE, std=0.02)
@@ -196,9 +187,3 @@ def test_a_capped_head_is_read_as_linear_by_nobody_who_does_not_say_so(stored):
     for read in (read_head, read_model_head, lambda path: choose_basis(path, "full")):
         with pytest.raises(UserError, match=r"soft\.head\.safetensors: its logits are capped at 2, and what is asked"):
             read(beside)
-
-
-def test_a_head_without_a_cap_has_none(tmp_path):
-    save_head(tmp_path / "h.safetensors", np.eye(3, dtype=np.float32), None, {"head": ALONE})
-    assert read_cap(tmp_path / "h.safetensors") is None
-    assert np.array_equal(read_head(tmp_path / "h.safetensors"), np.eye(3))

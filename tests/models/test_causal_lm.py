@@ -39,20 +39,6 @@ def test_a_byte_offset_model(tmp_path, byte_offset, bos):
     assert model.config.block == 64 - (bos is not None)
 
 
-@torch.inference_mode()
-def test_a_model_of_bytes_alone_has_no_special_ids(tmp_path):
-    write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
-    model = load(tmp_path, 0, None)
-    assert model.special_mass(model.hidden(TOKENS)[1]).max() == 0
-
-
-def test_in_bf16_the_head_stays_float32(tmp_path):
-    write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
-    model = load(tmp_path, 0, None, "bf16")
-    assert model.trunk.wte.weight.dtype == torch.bfloat16
-    assert model.head.weight.dtype == torch.float32
-
-
 def test_ids_that_leave_no_room_for_bytes(tmp_path):
     LlamaForCausalLM(LlamaConfig(**SHAPE)).save_pretrained(tmp_path)
     with pytest.raises(UserError, match="own: byte_offset 15 leaves no room for 256 bytes among its 270 ids"):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.device import autocast, choose_compile, choose_device, choose_precision, make_deterministic
+from oversmoothing.models.device import autocast, choose_compile, choose_device, choose_precision
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
@@ -58,8 +58,3 @@ def test_autocast_follows_the_precision():
     for precision, dtype in (("bf16", torch.bfloat16), ("float32", torch.float32)):
         with autocast(torch.device("cpu"), precision):
             assert (x @ x).dtype == dtype
-
-
-def test_threads_come_from_the_config():
-    make_deterministic(torch.device("cpu"), 2)
-    assert torch.get_num_threads() == 2

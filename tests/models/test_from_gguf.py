@@ -103,13 +103,6 @@ def test_quantised_weights_are_near(tmp_path):
     assert max(errors.values()) < 0.01
 
 
-def test_no_bar_is_drawn_where_there_is_no_terminal(tmp_path, capfd):
-    write_small_gguf(tmp_path / "small.gguf")
-    capfd.readouterr()
-    write_folder(tmp_path / "small.gguf", tmp_path)
-    assert capfd.readouterr() == ("", "")
-
-
 def test_its_files_may_be_read_by_all_who_may_read_the_config(tmp_path):
     folder, _ = converted(tmp_path)
     assert len({path.stat().st_mode for path in folder.iterdir()}) == 1

@@ -186,13 +186,6 @@ def test_chosen_rows_have_the_logits_of_all_rows(tmp_path, precision):
         read_rows(path, ["logits"], np.array([30]))
 
 
-def test_special_mass_is_stored_beside_the_states(tmp_path):
-    path = write(tmp_path / "l.parquet", states(a_head(), mass=True), head=a_head())
-    assert read_table(path, ["special_mass"])["special_mass"].to_pylist() == [0.25] * 3 * SCORED
-    keys, _ = next(logit_groups(path, ["window", "special_mass"]))
-    assert keys.schema.names == ["window", "special_mass"]
-
-
 def test_logits_of_bytes_are_read_as_they_are_stored(tmp_path):
     by_window = {state.window: state.logits.astype(np.float32) for state in states(a_head(256))}
     path = write_logits(tmp_path / "l.parquet", by_window)

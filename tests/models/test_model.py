@@ -68,15 +68,6 @@ def test_rotation_equals_transformers_llama():
         torch.testing.assert_close(rotate(ours, angles.cos(), angles.sin()), theirs)
 
 
-def test_rotary_logits_do_not_see_the_absolute_position():
-    """Attention under rotary positions depends on distances alone, so a shared prefix shift changes nothing."""
-    angles = rotary_angles(8, 20)
-    query, key = torch.randn(2, 6, 8)
-    turns = [(angles.cos()[at], angles.sin()[at]) for at in (slice(0, 6), slice(9, 15))]
-    near, far = (rotate(query, *turn) @ rotate(key, *turn).T for turn in turns)
-    torch.testing.assert_close(near, far, atol=1e-4, rtol=1e-4)
-
-
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
 def test_is_causal(positions):
     model = small(positions=positions, rank=8)

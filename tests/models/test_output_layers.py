@@ -238,11 +238,6 @@ def test_what_reads_a_head_as_a_matrix_refuses_one_that_is_none(kind, tmp_path):
         decoder_of({"name": "bat", "delta": 0.22}, model)
 
 
-def test_an_output_layer_that_is_none():
-    with pytest.raises(UserError, match="output is 'mos3'; it may be linear, softcap, sigsoftmax, mos2,"):
-        GPTConfig(**{**SHAPE, "output": "mos3"})
-
-
 def test_one_of_ones_own(monkeypatch):
     """The recipe of CONTRIBUTING.md."""
     function, entry = blocks("An output layer")

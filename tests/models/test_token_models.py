@@ -159,12 +159,6 @@ def test_without_a_fast_tokenizer(gpt2, beside, found):
         load(gpt2, own=own)
 
 
-def test_a_model_in_several_files_is_read(tmp_path):
-    write_token_model(tmp_path, "llama", max_shard_size="20KB")
-    assert len(list(tmp_path.glob("model-*.safetensors"))) > 1
-    assert load(tmp_path).config.vocabulary == 299
-
-
 def test_weights_that_are_no_numbers(tmp_path):
     plain = write_token_model(tmp_path, "llama")
     with torch.no_grad():
