@@ -146,13 +146,6 @@ def test_nucleus_with_ties(p, tau):
         np.testing.assert_array_equal(nucleus(p, tau), masks(p, tau))
 
 
-def test_no_smaller_set_holds_the_mass():
-    for row in random_rows(30, 8, seed=1).astype(np.float64):
-        inside = nucleus(row[None], 0.9)[0]
-        assert row[inside].sum() >= 0.9
-        assert all(sum(smaller) < 0.9 for smaller in itertools.combinations(row, inside.sum() - 1))
-
-
 def test_ties_go_to_the_lowest_ids():
     p = np.full((3, 256), 1 / 256, np.float32)
     assert np.flatnonzero(greedy(p)[1]).tolist() == [0]
@@ -267,35 +260,6 @@ def logits(*values):
 
 def kept(q):
     return np.flatnonzero(np.asarray(q)[0]).tolist()
-
-
-def test_top_h_by_hand():
-    p = np.array([[0.5, 0.3, 0.1, 0.1]])  # of H = 1.168 the first has 0.347, and the second 0.361
-    assert [kept(top_h(p, alpha)) for alpha in (0.1, 0.6, 0.61)] == [[0], [0], [0, 1]]
-    assert kept(top_h(np.full((1, 10), 0.1), 0.41)) == [0, 1, 2, 3]  # Algorithm 1 of the paper keeps two
-
-
-def test_top_n_sigma_by_hand():
-    """Over one less than the number of tokens sigma is 1.29, over all it would be 1.12."""
-    assert kept(top_n_sigma(logits(-1, 0, -2, -3), 0.85)) == [0, 1]
-    assert kept(top_n_sigma(logits(-1, 0, -2, -3), 0.7)) == [1]
-    assert kept(top_n_sigma(logits(-1, 0, -2, -3, *[-np.inf] * 9), 0.85)) == [0, 1]
-
-
-def test_p_less_by_hand():
-    p = np.array([[0.5, 0.25, 0.125, 0.125]])  # the sum of squares is 11/32, and (4 * 11/32 - 1) / 3 is 1/8
-    assert kept(p_less(p)) == [0]
-    assert kept(p_less_norm(p)) == [0, 1, 2, 3]
-    assert kept(p_less(np.array([[0.4, 0.35, 0.25]]))) == [0, 1]  # 0.345
-
-
-def test_min_k_by_hand():
-    """Falls 1, 0.5 and 7.5, over their ranks 1, 0.25 and 2.5."""
-    assert kept(min_k(logits(-1, 0, -9, -1.5))) == [0, 1, 3]
-    assert kept(min_k(logits(-1, 0, -1.5, -9, -np.inf))) == [0, 1, 2]
-    assert kept(min_k(logits(0, -3, -9, -4))) == [0]
-    nearly_flat = logits(0, -0.25, -0.375, -0.5)
-    assert [len(kept(min_k(nearly_flat, fallback))) for fallback in (0, 1.1, 1.6, 9.0)] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("t", [0.5, 1.5, 10.0])

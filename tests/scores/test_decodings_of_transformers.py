@@ -88,21 +88,3 @@ def test_top_k_above_the_number_of_bytes(v):
     for k in (257, v - 1, v):
         theirs = logits_process.TopKLogitsWarper(k)(None, logits).softmax(dim=1)
         np.testing.assert_allclose(decoder({"name": "top-k", "k": k}, v)(p.numpy()), theirs, rtol=0, atol=1e-12)
-
-
-def test_of_equal_tokens_transformers_keeps_all_and_we_the_lowest_ids():
-    logits = torch.tensor([[2.0, 1.0, 1.0, 1.0, 0.0]], dtype=torch.float64)
-    theirs = logits_process.TopKLogitsWarper(2)(None, logits).softmax(dim=1)
-    assert (theirs > 0).tolist() == [[True, True, True, True, False]]
-    ours = decoder({"name": "top-k", "k": 2})(logits.softmax(dim=1).numpy())
-    assert (ours > 0).tolist() == [[True, True, False, False, False]]
-
-
-def test_top_h_of_transformers_looks_at_the_100_most_probable_tokens():
-    warper = logits_process.TopHLogitsWarper(0.4)
-    for v, same in ((100, True), (1000, False)):
-        logits = torch.from_numpy(logits_of_all_entropies(v)[::20])
-        theirs = warper(None, logits).softmax(dim=1).numpy()
-        ours = decoder({"name": "top-h", "alpha": 0.4})(logits.softmax(dim=1).numpy())
-        assert np.allclose(ours, theirs, rtol=0, atol=1e-12) == same
-        assert (theirs > 0).sum(axis=1).max() <= 100

@@ -82,14 +82,6 @@ def test_decodings_are_those_of_whole_rows(v, settings, dtype):
     np.testing.assert_array_equal(decode(p), whole(decode, p))
 
 
-@pytest.mark.parametrize("v", [8192, 65536])
-def test_ties_go_to_the_lowest_ids(v):
-    flat = np.full((2, v), 1 / v)
-    assert np.flatnonzero(top_k(flat, 3)[1]).tolist() == [0, 1, 2]
-    assert np.flatnonzero(nucleus(flat, 0.25)[0]).tolist() == list(range(v // 4))
-    assert np.flatnonzero(typical(flat, 0.25)[0]).tolist() == list(range(v // 4))
-
-
 @pytest.mark.parametrize("library", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
 @pytest.mark.parametrize(("v", "dtype"), [(8192, np.float32), (8192, np.float64), (50304, np.float32)])
 def test_scores_are_those_of_float64(library, v, dtype):
