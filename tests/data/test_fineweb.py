@@ -102,10 +102,7 @@ def test_a_local_folder_in_the_hubs_layout(tmp_path):
     [
         ({"repository": "HuggingFaceFW/fineweeb"}, "HuggingFaceFW/fineweeb@main: no such repository"),
         ({"revision": "v9"}, "has no revision 'v9'"),
-        (
-            {"train": ["sample/10BT/000_00001.parquet"]},
-            r"fineweb@.*: it has no file sample/10BT/000_00001\.parquet; there are sample/10BT/000_00000\.parquet",
-        ),
+        ({"train": ["sample/10BT/000_00001.parquet"]}, r"fineweb@.*: it has no file sample/10BT/000_00001\.parquet;"),
         ({"evaluation": ["sample/9BT/000_00000.parquet"]}, "lacks a file or folder|has no file sample/9BT"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from oversmoothing.data import harvest
 from oversmoothing.data.documents import Document
-from oversmoothing.data.harvest import Docstrings, find_package, python_files
+from oversmoothing.data.harvest import Docstrings, find_package
 from oversmoothing.data.sources import open_source
 from oversmoothing.jobs import UserError
 
@@ -93,11 +93,6 @@ def test_a_real_package_gives_the_same_from_any_number_of_processes(monkeypatch)
         assert mark not in text
 
 
-def test_processes_keep_the_order(package):
-    files = python_files(package) * (harvest.FEW_FILES // 4 + 1)
-    assert list(harvest._map(harvest.read_prose, files, 2)) == [harvest.read_prose(path) for path in files]
-
-
 def test_packages_are_found_without_importing_them_and_none_is_of_the_standard_library():
     before = set(sys.modules)
     for name in filter(importlib.util.find_spec, harvest.PACKAGES):
@@ -115,11 +110,6 @@ def test_a_missing_package_is_named(monkeypatch):
 def test_versions_have_no_build_tag(monkeypatch):
     monkeypatch.setattr(harvest.importlib.metadata, "version", lambda name: f"{name} 2.13.0+cpu")
     assert Docstrings([("sklearn", Path())]).facts()["packages"] == {"sklearn": "scikit-learn 2.13.0"}
-
-
-def test_an_unknown_source_is_named_with_the_known_ones():
-    with pytest.raises(UserError, match="'wikipedia' is unknown; use one of docstrings, files"):
-        open_source({"source": "wikipedia"})
 
 
 HIDDEN = '''

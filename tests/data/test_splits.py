@@ -194,10 +194,6 @@ def test_a_corpus_that_cannot_be_split_is_refused(tmp_path, source, options, mes
     assert not list(tmp_path.iterdir())
 
 
-def test_a_split_of_just_the_size_needed_will_do(tmp_path):
-    assert build(tmp_path, ANCHORS, at_least={"train": len(ANCHORS[2])})
-
-
 class Broken(Texts):
     """A source that breaks while the last split is written."""
 

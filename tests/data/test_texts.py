@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.data import columns
 from oversmoothing.data.texts import read_texts
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -60,16 +59,3 @@ def test_any_texts(tmp_path_factory, values, data):
 def test_every_type_of_text(tmp_path, kind):
     path = write(tmp_path / "a.parquet", ["one", "zwölf", None, "one"], kind)
     assert strings(*read_texts(path)) == ["one", "zwölf", "", "one"]
-
-
-def test_batches_are_bounded(tmp_path, monkeypatch):
-    path = write(tmp_path / "a.parquet", [str(number) for number in range(100)], row_group=40)
-    monkeypatch.setattr(columns, "ROWS", 16)
-    batches = list(read_texts(path))
-    assert max(len(texts.lengths()) for texts in batches) <= 16
-    assert strings(*batches) == [str(number) for number in range(100)]
-
-
-def test_nothing_is_copied_where_all_is_kept(tmp_path):
-    texts = next(read_texts(write(tmp_path / "a.parquet", ["one", "two"])))
-    assert np.shares_memory(texts.join(np.array([True, True]), b""), texts.data)

@@ -127,41 +127,12 @@ def test_seeds_differ_and_more_windows_keep_the_first(tmp_path):
     assert not draw_windows(data, 10, 20, 80, seed=2).equals(few)
 
 
-def test_windows_spread_over_the_corpus():
-    offsets = np.array(draw_windows(as_array(TEXT), 100, 20, 80, seed=0)["offset"].to_pylist())
-    quarters = np.bincount(offsets * 4 // len(TEXT), minlength=4)
-    assert quarters.min() >= 10
-
-
-def test_a_crowded_corpus_is_filled_without_overlap():
-    data = b"A. " * 100  # a sentence every 3 bytes; windows of 4 bytes fit on every second one
-    offsets = draw_windows(as_array(data), 33, 1, 3, seed=0)["offset"].to_pylist()
-    assert np.diff(sorted(offsets)).min() >= 6
-    neighbours = draw_windows(as_array(data), 33, 1, 2, seed=0)["offset"].to_pylist()
-    assert np.diff(sorted(neighbours)).min() == 3  # windows may touch
-
-
 def test_a_window_may_end_with_the_corpus_but_not_beyond():
     data = b"One. " + b"x" * 100
     assert drawn(data, 1, 20, 80) == (SENTENCE, [5])
     assert drawn(data[:-1], 1, 20, 80)[0] == CHARACTER
     with pytest.raises(UserError, match="too short"):
         drawn(data[6:], 1, 20, 80)
-
-
-def test_a_large_corpus_is_not_scanned(monkeypatch):
-    visited, pattern = [], STARTS[SENTENCE]
-
-    class Counting:
-        def search(self, data, start, end):
-            match = pattern.search(data, start, end)
-            visited.append((match.end() if match else end) - start)
-            return match
-
-    monkeypatch.setitem(STARTS, SENTENCE, Counting())
-    data = as_array(TEXT * 200)
-    draw_windows(data, 20, 20, 80, seed=0)
-    assert 0 < sum(visited) < len(data) / 1000
 
 
 @pytest.mark.parametrize(

@@ -65,12 +65,6 @@ def test_a_model_without_pickles_and_code(hub, tmp_path):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {name: FILES[name] for name in WANTED}
 
 
-def test_shards_of_a_dataset(hub):
-    manifest = fetch(Repository("owner/text", kind="dataset"), ["sample/10BT/00[01]*.parquet"])
-    assert list(manifest["files"]) == list(SHARDS)[:2]
-    assert (Path(manifest["folder"]) / "sample/10BT/001_00000.parquet").read_bytes() == bytes([1]) * 5000
-
-
 def test_what_is_in_the_cache_is_not_fetched_again(hub, monkeypatch):
     first = fetch_model()
     hub.requests.clear()

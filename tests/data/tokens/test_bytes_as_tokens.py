@@ -24,20 +24,15 @@ from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
 from oversmoothing.models.logit_files import (
-    head_file,
     logit_groups,
     logits_column,
-    save_head,
-    states_batch,
-    states_schema,
 )
-from oversmoothing.models.logits import WindowStates, logits_schema
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.spectra import read_head
 from oversmoothing.models.weights import save_model
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.scores.tbat import read_states
-from oversmoothing.store.parquet import open_writer, read_table, write_table
+from oversmoothing.store.parquet import read_table, write_table
 
 COUNT, PROMPT, SCORED, DELTA = 4, 6, 10, 0.2231
 SAMPLED = [{"name": "pure"}, {"name": "greedy"}, {"name": "top-k", "k": 5}]
@@ -145,13 +140,6 @@ def both(folder, file):
     return one, other
 
 
-def test_the_windows_are_the_same_texts(measured):
-    one, other = (read_table(measured / f"{path}.windows.parquet") for path in PATHS)
-    assert other.select(one.column_names).equals(one)
-    assert [list(text) for text in one["scored"].to_pylist()] == other["scored_tokens"].to_pylist()
-    assert "prompt_tokens" not in one.column_names
-
-
 @pytest.mark.parametrize("name", [*SHAPES, "svd"])
 def test_logits_are_the_same_stored_or_rebuilt(measured, name):
     assert [logits_column(measured / path / f"{name}.parquet")[0] for path in PATHS] == ["logits", "state"]
@@ -169,17 +157,6 @@ def test_scores_are_the_same(measured, name, metric):
     assert len(one) == COUNT * SCORED * len(DECODINGS) * len(SHAPES)
     assert one.value.abs().max() > 0.01
     np.testing.assert_allclose(other.value, one.value, **ROUNDING)
-
-
-@pytest.mark.parametrize("metric", OF_DISTRIBUTIONS)
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_model_held_against_itself_scores_nothing(measured, name, path, metric):
-    scores = read_table(measured / path / f"scores/{name}/{metric}.parquet").to_pandas()
-    itself = scores[(scores.truth == name) & (scores.decoding == "pure")]
-    assert len(itself) == COUNT * SCORED
-    if metric != "nsmd":  # which a truth has of itself
-        np.testing.assert_allclose(itself.value, 0, atol=1e-6)
 
 
 @pytest.mark.parametrize("condition", ["full", "tangent"])
@@ -201,32 +178,6 @@ def test_bat_sets_are_the_same(measured):
         assert np.array_equal(one.undecided, other.undecided)
         sizes += one.rejected.sum(1).tolist()
     assert len(set(sizes)) > 3
-
-
-def test_tbat_of_equal_logits_is_equal_in_all_digits(tmp_path):
-    """States and heads of short binary fractions have logits without rounding, however they are summed."""
-    draw = np.random.default_rng(0)
-    head = (draw.integers(-24, 25, (256, 4)) / 8).astype(np.float32)
-    weights = tmp_path / "alone.safetensors"
-    save_head(weights, head, None, {})
-    windows = []
-    for window in range(3):
-        post = (draw.integers(-16, 17, (6, 4)) / 8).astype(np.float32)
-        target = draw.integers(0, 256, 6).astype(np.int32)
-        windows.append(WindowStates(window, target, post @ head.T, post, post))
-    schemas = {"bytes": logits_schema(256), "tokens": states_schema(4, "float32")}
-    for path, schema in schemas.items():
-        logits = tmp_path / path / "logits.parquet"
-        with open_writer(logits, schema, {}) as writer:
-            for states in windows:
-                writer.write_batch(states.logits_batch() if path == "bytes" else states_batch(states, "float32"))
-        save_head(head_file(logits), head, None, {})
-        measure_tbat(
-            tmp_path / path / "tbat.parquet", logits, "full", weights if path == "bytes" else head_file(logits), None
-        )
-    one, other = both(tmp_path, "tbat.parquet")
-    assert one.low.between(0.001, 0.999).any()
-    np.testing.assert_allclose(other[["low", "high"]], one[["low", "high"]], atol=1e-9)
 
 
 @pytest.mark.parametrize("decoding", [entry["name"] for entry in SAMPLED])
