@@ -57,10 +57,6 @@ def test_from_histories_to_the_table(tmp_path):
     assert "| bn4 | 2.000 | **1.500** | 1.700 | 0.200 | no |" in " ".join(output.markdown.read_text().split())
 
 
-def test_without_a_file_the_settings_are_as_they_are():
-    assert with_rate(SETTINGS, None) == SETTINGS
-
-
 CHOICE = {"arm": "bn4", "learning_rate": 0.003, "losses": {"0.003": 1.5, "0.006": 1.7}}
 
 

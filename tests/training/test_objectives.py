@@ -195,25 +195,3 @@ def test_validation_is_in_cross_entropy(tmp_path, entry):
     model = load_model(checkpoints.folder.best)
     assert progress.best_loss == pytest.approx(validation_loss(model, TEXT[:500], SETTINGS, "float32"), abs=1e-6)
     assert progress.best_loss < progress.history[0]["validation_loss"] - 0.5
-
-
-@pytest.mark.parametrize("entry", SETS, ids=lambda entry: entry["name"])
-def test_it_goes_with_a_backward_rank(tmp_path, entry):
-    one, _ = run(tmp_path / "ordinary", {"backward_rank": 2}, shape=FULL)
-    other, _ = run(tmp_path / "under", {"backward_rank": 2, "objective": entry}, shape=FULL)
-    assert one.history[0]["validation_loss"] == other.history[0]["validation_loss"]
-    assert one.history[-1]["validation_loss"] != other.history[-1]["validation_loss"]
-    assert other.best_loss < other.history[0]["validation_loss"] - 0.5
-
-
-def test_smoothed_labels_leave_probability_on_bytes_that_the_text_never_has(tmp_path):
-    """The control: a model of this text alone, with and without."""
-    never = [byte for byte in range(256) if byte not in set(TEXT.tolist())]
-    masses = []
-    for name, changes in (("ordinary", {}), ("smoothed", {"objective": SETS[2]})):
-        _, checkpoints = run(tmp_path / name, changes, shape=FULL)
-        model = load_model(checkpoints.folder.best)
-        with torch.no_grad():
-            p = model(torch.from_numpy(TEXT[:24].copy()).long()[None])[0].softmax(-1)
-        masses.append(p[:, never].sum(-1).mean().item())
-    assert masses[1] > masses[0] + 0.05

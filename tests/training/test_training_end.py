@@ -12,7 +12,6 @@ import pytest
 from small_training import folder_of, key_of, make_task
 
 from oversmoothing import fingerprint, jobs
-from oversmoothing.data.reader import read_split
 from oversmoothing.jobs import UserError
 from oversmoothing.models.weights import load_metadata
 from oversmoothing.store.parquet import read_table
@@ -124,19 +123,6 @@ def test_a_process_that_was_replaced_writes_no_outputs(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Checkpoints, "finish", suspended)
     with pytest.raises(UserError, match=r"\(elsewhere process 7\) has taken this training over; this one stops"):
-        perform(task, Group())
-    assert not Path(task.weights).exists()
-
-
-@pytest.mark.parametrize("split", ["train", "validation"])
-def test_a_corpus_that_is_not_the_manifests_is_refused(tmp_path, split):
-    task = make_task(tmp_path, "m", **QUICK)
-    path = tmp_path / f"{split}.bin"
-    text = bytearray(path.read_bytes())
-    text[7] ^= 1
-    path.write_bytes(text)
-    assert len(read_split(path, task.manifest, split, check=False)) == len(text)
-    with pytest.raises(UserError, match=rf"{split}\.bin"):
         perform(task, Group())
     assert not Path(task.weights).exists()
 
