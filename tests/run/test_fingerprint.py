@@ -173,18 +173,6 @@ def test_comments_docstrings_and_blank_lines_do_not_count(scripts):
     assert fresh("train.py", scripts) == before
 
 
-def test_code_counts_wherever_it_stands(scripts):
-    before = fresh("train.py", scripts)
-    scoring = fresh("score.py", scripts)
-    edit(scripts / "oversmoothing/models/model.py", "[:rows], std=std", "[:rows], std=1.5 * std")
-    changed = fresh("train.py", scripts)
-    assert changed != before
-    assert fresh("score.py", scripts) == scoring
-    edit(scripts / "oversmoothing/store/atomic.py", "indent=2", "indent=3")
-    assert fresh("train.py", scripts) != changed
-    assert fresh("score.py", scripts) != scoring
-
-
 @pytest.mark.parametrize(
     ("one", "other", "counts"),
     [
@@ -218,16 +206,6 @@ def test_which_edits_count(tmp_path, one, other, counts):
         (tmp_path / "a.py").write_text(text)
         digests.add(fresh("a.py", tmp_path))
     assert (len(digests) == 2) == counts
-
-
-def test_a_message_retrains_nothing(scripts):
-    before = {script: fresh(script, scripts) for script in ("train.py", "score.py")}
-    edit(scripts / "oversmoothing/jobs.py", "out of memory: lower", "too little memory: lower")
-    edit(scripts / "oversmoothing/store/tensors.py", ": no such file", ": there is no such file")
-    edit(scripts / "oversmoothing/training/lock.py", "wait for it or end it", "end it or wait for it")
-    assert {script: fresh(script, scripts) for script in before} == before
-    edit(scripts / "oversmoothing/jobs.py", "raise SystemExit(1)", "raise SystemExit(2)")
-    assert fresh("train.py", scripts) != before["train.py"]
 
 
 def test_a_new_module_in_the_closure_counts(tmp_path):
@@ -376,8 +354,3 @@ def test_a_package_of_another_version_than_the_locks_is_named(lock, monkeypatch,
 
     monkeypatch.setattr(module, "version", installed)
     assert module.unlike_lock() == found
-
-
-def test_missing_script():
-    with pytest.raises(FileNotFoundError):
-        fingerprint("nothing.py")

@@ -37,10 +37,7 @@ def raiser(error):
         (UserError("text.txt: not UTF-8"), "Error: text.txt: not UTF-8"),
         (MemoryError(), "out of memory: lower the `batch` of `training`"),
         (PermissionError(13, "Permission denied", "a.csv"), "Error: a.csv: permission denied; give yourself the right"),
-        (
-            OSError(5, "Input/output error"),
-            "Error: a file or device: input/output error; check the disk or the network",
-        ),
+        (OSError(5, "Input/output error"), "Error: a file or device: input/output error; check the disk or the"),
         (torch.OutOfMemoryError("CUDA out of memory"), "out of memory: lower the `batch` of `training`"),
     ],
 )

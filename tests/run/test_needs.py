@@ -82,10 +82,6 @@ def test_hours_fall_with_the_speed():
     assert "1 trainings" in text
 
 
-def test_a_study_that_trains_nothing():
-    assert "0 trainings" in report({**STUDY, "models": STUDY["models"][1:]})
-
-
 @pytest.mark.parametrize("name", ["workstation", "thesis"])
 def test_the_pages_say_what_the_configs_need(name):
     config = default(**yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
