@@ -204,11 +204,6 @@ def test_columns_that_depend_exactly_disappear():
     assert (result.status[:3] == "unargmaxable").all()
 
 
-def test_a_head_of_constants_with_a_bias():
-    weights, bias = np.full((5, 3), 0.1), np.array([0.0, 3, 1, 3.5, 2])
-    assert np.flatnonzero(decided(weights, bias)).tolist() == [3]
-
-
 def test_a_lead_that_no_float64_vector_shows_needs_its_rest():
     weights = product(40, 3, 6)
     result = argmaxable(weights)

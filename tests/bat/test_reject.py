@@ -141,13 +141,6 @@ def test_a_batch_is_its_rows_whatever_the_order():
     assert reject_set(basis, p[:0]).rejected.shape == (0, 64)
 
 
-def test_renaming_tokens_renames_the_set():
-    weights, p = draw(8, 3, v=64)
-    order = np.random.default_rng(0).permutation(64)
-    rejected = reject_set(prepare(weights), p).rejected
-    np.testing.assert_array_equal(rejected[:, order], reject_set(prepare(weights[order]), p[:, order]).rejected)
-
-
 def test_float32_is_renormalised():
     weights, p = draw(16, 2, v=256)
     rounded = p.astype(np.float32) * np.float32(1.0003)

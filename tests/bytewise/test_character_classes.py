@@ -42,12 +42,6 @@ def test_a_class_has_one_cut(family):
     assert changed > 1000
 
 
-def test_classes_that_are_told_apart_stay_apart():
-    before, split = characters_of("gpt2")
-    after = before.merged(split, lambda each: each)
-    assert len(after.characters) == len(before.characters)
-
-
 @pytest.mark.parametrize("family", ["llama3", "o200k"])
 def test_runs_are_of_what_is_counted(family):
     """Digits in threes, and the l of "'ll"."""

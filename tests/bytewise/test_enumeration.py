@@ -11,7 +11,6 @@ from enumeration import (
     Judge,
     Model,
     characters,
-    completions,
     continuations,
     enumerate_text,
     prefix_probability,
@@ -68,16 +67,6 @@ def test_finds_the_spellings_of_a_text_by_hand(family, text, variants):
     judge = judge_of(family, CONTRACTED if b"'" in text else TEXT)
     found = enumerate_text(judge, Model(len(judge.texts)).row, text).variants[-1]
     assert sorted([judge.texts[u] for u in spelling] for spelling in found) == sorted(variants)
-
-
-def test_completions_hold_every_kind_of_character():
-    assert len(completions(b"\xc3")) == 64
-    assert {"\u2028", "\u2003", "\u2019"} <= {c for tail in (b"\xe2\x80",) for c in completions(tail)}
-    assert any(c.isspace() for c in completions(b"\xe2"))
-    assert any(c.isnumeric() for c in completions(b"\xf0"))
-    assert completions(b"\xc0") == completions(b"\xff") == completions(b"\xed\xa0") == ()
-    assert characters(b"a\xe2\x80") == ("a", b"\xe2\x80")
-    assert characters(b"a\x80") is characters(b"\xc3a") is None
 
 
 @pytest.mark.slow

@@ -111,28 +111,6 @@ def test_further_columns_never_force_more():
         weights, before = best.weights, best.forced.mean()
 
 
-def test_the_first_head_is_the_best_in_log_probability():
-    """It approximates the centred log p better than any random head does, in the weighted squares that define it."""
-    p, _ = truths(50, 40, 12, scale=2.0)
-    weight = p.mean(axis=0)
-    centred = np.log(p) - (np.log(p) @ weight)[:, None]
-
-    def left(weights):
-        root = np.sqrt(weight)[:, None]
-        basis = np.linalg.qr(root * weights)[0]
-        scaled = centred.T * root
-        return ((scaled - basis @ (basis.T @ scaled)) ** 2).sum()
-
-    rng = np.random.default_rng(51)
-    assert left(leading(p, 3)) <= min(left(rng.normal(size=(12, 3))) for _ in range(50))
-    assert left(leading(p, 3)) <= left(leading(p, 3) + 0.01 * rng.normal(size=(12, 3)))
-
-
-def test_fewer_truths_than_columns():
-    p, _ = truths(60, 3, 12, scale=2.0)
-    assert best_head(p, 5).forced.max() < 1e-6  # as many columns as truths are enough
-
-
 def test_steps_are_counted_and_results_repeat():
     p, _ = truths(61, 40, 10, scale=2.0)
     steps = []

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from oversmoothing.forced.face import NO, YES, faces
-from oversmoothing.forced.projection import project
 
 
 def moment_curve(count, d):
@@ -65,22 +64,6 @@ def test_what_is_between_others_is_no_face():
     rows = np.array([[0.0, 0], [1, 0], [0, 1], [0.3, 0.3], [0, 0]])
     sets = [(3,), (0,), (0, 4), (1, 2), (0, 1, 2), range(5), (1,)]
     assert faces(rows, chosen(5, sets)).tolist() == [NO, NO, YES, YES, NO, YES, YES]
-
-
-def test_a_face_can_be_given_all_probability_and_another_set_cannot():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(30, 5))
-    sets = chosen(30, [rng.choice(30, rng.integers(1, 4), replace=False) for _ in range(200)])
-    for inside, face in zip(sets, faces(rows, sets), strict=True):
-        p = np.where(inside, 0.5, 1e-12)
-        if inside.sum() == 1:
-            forced = project(rows, p[None] / p.sum()).forced[0]
-            assert (forced < 0.5) == (face == YES)  # a token between others has at most half
-        elif face == NO:  # some distribution on the set has a token outside that takes a share
-            some = np.full((20, 30), 1e-12)
-            some[:, inside] = rng.dirichlet(np.ones(inside.sum()), size=20)
-            nearest = project(rows, some / some.sum(axis=1, keepdims=True))
-            assert np.exp(nearest.log_q)[:, ~inside].sum(axis=1).max() > 1e-6
 
 
 def test_no_empty_set():

@@ -8,7 +8,7 @@ import pytest
 from forced_truths import assert_bracket_holds, truths
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import brentq, minimize
+from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from oversmoothing.forced.divergence import divergence
@@ -183,33 +183,6 @@ def test_a_token_of_no_probability_between_two_others_by_hand(tiny):
     assert nearest.forced[0] == pytest.approx(np.log(1.5) + tiny * np.log(max(tiny, 1e-300)), abs=1e-12)
     assert nearest.gap[0] <= 1e-12
     np.testing.assert_allclose(nearest.log_q, -np.log(3), atol=1e-9)
-
-
-def test_mirror_descent_over_distributions_with_the_moments_of_the_truth():
-    """The greatest entropy by Bregman's projections on one moment at a time, for heads of either sign."""
-    rng = np.random.default_rng(13)
-    weights = rng.normal(size=(15, 3))
-    p = truths(rng, 3, 15, 1.0)
-    nearest = project(weights, p)
-    for row, forced in zip(p, nearest.forced, strict=True):
-        t = np.full(15, 1 / 15)
-        for _ in range(400):
-            for column in weights.T:
-
-                def missing(step, column=column, t=t, row=row):
-                    moved = t * np.exp(step * column)
-                    return moved @ column / moved.sum() - row @ column
-
-                t = t * np.exp(brentq(missing, -20, 20, xtol=1e-14) * column)
-                t /= t.sum()
-        assert np.log(15) - t @ np.log(15 * t) + row @ np.log(row) == pytest.approx(forced, abs=1e-10)
-
-
-def test_zeros_of_the_truth_are_a_limit():
-    p = np.array([[0.5, 0.5, 0.0]])
-    nearest = project(np.array([[1.0], [1.0], [0.0]]), p)
-    assert nearest.forced[0] < 1e-9  # h -> infinity gives the truth
-    assert np.isfinite(nearest.log_q).all()
 
 
 @pytest.mark.parametrize(
