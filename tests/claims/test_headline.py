@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.text import Text
 
 from oversmoothing.claims.headline import finding, groups_of_ranks, order_of_ranks
 from oversmoothing.tables.record import record
-from oversmoothing_figure import draw
 
 UNCLEAR = "How much probability leaks does not clearly follow rank"
 SEEDS = {  # three seeds of the quick default
@@ -70,14 +67,3 @@ def test_where_all_ranks_leak_alike_an_order_is_stated_in_few_runs(ranks):
     draws, runs = np.random.default_rng(len(ranks)), 200
     stated = sum(order_of_ranks(table({r: draws.normal(0.1, 0.01, 5) for r in ranks})) != UNCLEAR for _ in range(runs))
     assert stated / runs < 0.05
-
-
-def test_the_title_of_the_figure_stays_on_it_and_above_its_panels():
-    made = table(SEEDS, ("tto", "nsmd", "tv", "kl", "tbat"))
-    figure = draw(made)
-    FigureCanvasAgg(figure).draw()
-    (title,) = figure.findobj(lambda item: isinstance(item, Text) and item.get_text() == figure.get_suptitle())
-    assert " ".join(title.get_text().split()) == finding(made)
-    box, paper = title.get_window_extent(), figure.bbox
-    assert paper.x0 < box.x0 < 0.6 * paper.x1 < box.x1 < paper.x1
-    assert max(axes.title.get_window_extent().y1 for axes in figure.axes) < box.y0 < box.y1 < paper.y1

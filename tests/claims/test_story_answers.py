@@ -41,10 +41,6 @@ def test_numbers_whose_intervals_overlap_are_not_distinguished():
     assert "cannot be distinguished" not in apart
 
 
-def test_numbers_without_intervals_are_neither_distinguished_nor_confused():
-    assert told(TTO, row(4, 0.3), row(8, 0.3)) == "TTO is 0.300 at rank 4 and 0.300 at rank 8."
-
-
 def test_several_seeds_and_truths_are_one_number_within_all_their_intervals():
     rows = [LOW, row(4, 0.5, (0.45, 0.55), seed=2), row(4, 0.4, (0.1, 0.5), truth="other"), HIGH]
     sentence = told(TTO, *rows)
@@ -74,12 +70,6 @@ def test_further_numbers_have_their_place():
         "at rank 4 and 0.250 [0.100, 0.300] for the truth. By its interval alone the number for the truth" in sentence
     )
     assert told(answer, row(None, 0.2, kind="truth", model="truth")) == ""
-
-
-def test_counts_have_no_decimals():
-    assert told(partial(at_ends, sentence="They are {}.", decimals=0, measure="tto"), row(4, 1200), row(8, 0)) == (
-        "They are 1,200 at rank 4 and 0 at rank 8."
-    )
 
 
 def test_at_the_lowest_rank_every_value_of_a_column_is_named():

@@ -162,23 +162,6 @@ def test_the_page_begins_with_the_cover_and_ends_with_what_made_it(results, tmp_
         story(tmp_path, results)
 
 
-def test_samples_of_the_lowest_and_the_highest_rank_stand_beside_the_text_unfolded(results, tmp_path):
-    rows = [
-        ("human", "human", None, "True."),
-        *(("pure", f"rank {rank}", rank, f"Of {rank}. <i>") for rank in (4, 8, 9)),
-        ("pure", "truth", None, "Of 5."),
-    ]
-    columns = ["decoding", "label", "rank", "continuation"]
-    table = pd.DataFrame(rows, columns=columns).assign(window=0, prompt="Once", model=[row[1] for row in rows])
-    table.to_csv(tmp_path / "tables/samples.csv", index=False)
-    write_text(tmp_path / "tables/samples.md", "# Samples.\n")
-    text = story(tmp_path, [*results, tmp_path / "tables/samples.csv"])
-    chapter = text[text.index("<h2>What the models write") :].partition("<details")[0]
-    assert in_sequence(chapter, "“Once”", "human", "True.", "rank 4", "Of 4. &lt;i&gt;", "rank 9", "Of 9.")
-    assert "Of 8." not in chapter
-    assert "Of 5." not in chapter
-
-
 def colours():
     """Yield the colours that all pages declare, light and then dark."""
     css = (ROOT / "scripts/oversmoothing/tables/web_page.css").read_text()
@@ -208,15 +191,6 @@ def test_every_colour_can_be_read_on_every_ground(scheme, behind):
     for name in declared.keys() - grounds:
         needed = 3 if name in graphics else 4.5  # WCAG AA: 1.4.11 of graphics, 1.4.3 of text
         assert contrast(declared[name], declared[behind]) >= needed, name
-
-
-def test_pages_use_no_colour_that_is_not_declared():
-    own = {"claims/story/page.css", "claims/story/page.html", "tables/samples.html", "commands/prompt.html"}
-    text = "".join((ROOT / "scripts/oversmoothing" / name).read_text() for name in own)
-    assert set(re.findall(r"#[0-9a-fA-F]{3,8}\b", text)) == {"#ffffff"}  # behind figures, which are drawn on white
-    assert "opacity" not in text
-    states = re.findall(r"^\.[\w, .-]+ \{ --colour: (.*?); \}", text, re.MULTILINE)
-    assert len(states) == len(set(states)) == 4  # what is open has one colour, whatever it lacks
 
 
 ANSWERED = Chapter(
@@ -280,14 +254,6 @@ def test_a_study_has_a_chapter_with_its_claims_after_the_others(results, tmp_pat
     assert text.count("<summary>About mine.") == 1
 
 
-def test_it_shows_only_what_it_is_given(results, tmp_path):
-    text = story(tmp_path, [path for path in results if path.stem == "oversmoothing"])
-    assert "<p class='answer'>TTO is 0.400 at rank 4, 0.100 at rank 16.</p>" in text
-    assert "Do the findings hold" not in text
-    assert "About decodings." not in text
-    assert text.count("<section id=") == 1
-
-
 @pytest.mark.parametrize(
     ("path", "old", "new"), [("tables/mine.md", "0.400", "0.044"), ("figures/oversmoothing.svg", "40", "41")]
 )
@@ -298,25 +264,10 @@ def test_an_edited_result_is_not_shown(results, tmp_path, path, old, new):
         story(tmp_path, results)
 
 
-def test_every_term_of_a_chapter_is_defined_once():
-    terms = [term for chapter in CHAPTERS for term in chapter.terms]
-    assert len(set(terms)) == len(terms)
-    assert {"family", "rank", "truth", "nucleus", "TTO", "NSMD", "TV", "KL", "TBAT"} <= set(terms)
-
-
 def test_every_claim_stands_in_one_chapter():
     codes = [code for chapter in CHAPTERS for code in chapter.claims]
     for claim in CLAIMS:
         assert sum(code in (claim.chapter, claim.id) for code in codes) == 1, claim.id
-
-
-def test_the_metrics_go_by_the_thesiss_names():
-    terms = {term: text for chapter in CHAPTERS for term, text in chapter.terms.items()}
-    assert terms["TTO"].startswith("Tail token overassignment:")
-    assert terms["NSMD"].startswith("Nucleus set mass difference:")
-    pages = [path for kind in ("md", "rst", "py", "ipynb", "yaml") for path in ROOT.glob(f"[!.r]*/**/*.{kind}")]
-    named = [re.findall(r"(?i)\btail[- ]token[- ](\w+)", path.read_text()) for path in [*ROOT.glob("*.md"), *pages]]
-    assert {word for words in named for word in words} == {"overassignment"}
 
 
 def test_code_in_prose_is_set_as_code_and_markup_in_samples_is_not_shown_as_text(results, tmp_path):
