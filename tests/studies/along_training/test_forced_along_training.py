@@ -57,11 +57,3 @@ def test_along_training_every_rank_has_a_panel_and_every_seed_a_line(tmp_path):
         " ".join(figure.get_suptitle().split())
         == "The fall of the forced part is over before that of the rest at rank 4"
     )
-
-
-def test_along_training_each_truth_has_a_row():
-    figure = draw(pd.concat([along(EARLY, LATE), along(LATE, EARLY, truth="other")]))
-    assert [axes.get_ylabel() for axes in figure.axes] == [
-        "KL to the truth (nats), lower is better",
-        "KL to other (nats), lower is better",
-    ]

@@ -15,7 +15,6 @@ from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, PreTrainedT
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model
 from oversmoothing.tables.formats import latex, markdown
-from studies.along_training import figure
 from studies.along_training import others as module
 from studies.along_training.others import MEASURES, beginning, contexts, first_token_bytes, measure, origin, prefix
 from studies.along_training.table import NAMES, along_training_table, doubles, others_page
@@ -90,13 +89,6 @@ def test_sizes_of_models_with_a_head_of_their_own_and_a_tied_one(neox, tmp_path)
     np.testing.assert_allclose(sigma, np.linalg.svd(weight, compute_uv=False), rtol=1e-6)
     assert numbers["parameters"] == sum(parameter.numel() for parameter in plain.parameters())
     assert numbers["parameters"] - numbers["parameters_without_embeddings"] == 300 * 16 + 96 * 16
-
-
-def test_bf16_is_near_float32(neox):
-    exact, rough = (values(measure(neox, as_bytes(TEXT), 64, 2, how, "own")[0]) for how in ("float32", "bf16"))
-    assert rough["loss"] != exact["loss"]
-    assert rough["loss"] == pytest.approx(exact["loss"], rel=0.02)
-    assert rough["singular_entropy"] == exact["singular_entropy"]
 
 
 def test_a_token_before_every_text_is_read_and_not_scored(tmp_path):
@@ -228,18 +220,3 @@ def test_the_table_says_what_was_read_and_what_is_the_same(table):
     assert "hold the same weights, whatever their names say: pythia: step512, step143000" in text
     assert "nan" not in text
     assert r"gpt2\_own" in latex(page)
-
-
-def test_the_figure_has_a_line_per_model_and_a_marker_without_a_step(table):
-    axes = figure.others(table).axes
-    assert axes[0].get_ylabel() == "nats per byte"
-    one, no_line, alone = axes[0].lines
-    np.testing.assert_allclose(one.get_xdata(), [0, 1, 512, 143_000])
-    np.testing.assert_allclose(one.get_ydata(), [3, 2.5, 2, 1.5])
-    assert not len(no_line.get_xdata())
-    assert (list(alone.get_xdata()), list(alone.get_ydata())) == ([12 * 143_000], [1.2])
-    np.testing.assert_allclose(axes[2].lines[0].get_ydata(), [0.2] * 4)  # of the last layer
-    labels = [tick.get_text() for tick in axes[2].get_xticklabels()]
-    assert labels == ["0", "1", "10", "100", "1k", "10k", "100k", "no step"]
-    single = figure.others(table[table.model == "gpt2_own"]).axes[2]
-    assert [tick.get_text() for tick in single.get_xticklabels()] == ["no step"]

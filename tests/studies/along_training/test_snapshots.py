@@ -23,7 +23,7 @@ from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.scores.metrics import softmax, tto
 from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import open_writer, read_table, write_table
-from studies.along_training import figure, measure, show
+from studies.along_training import measure, show
 from studies.along_training.sums import Dimensions
 from studies.along_training.table import along_training_table, common_loss, steps
 
@@ -88,15 +88,6 @@ def test_outlier_dimensions_are_those_far_above_the_mean(n, d, seed):
     far = np.mean(sizes) + 3 * np.std(sizes)
     assert dimensions.outliers() == sum(size > far * (1 + 1e-12) for size in sizes)
     assert dimensions.largest() == pytest.approx(max(sizes) ** 2 / sum(size**2 for size in sizes))
-
-
-def test_one_dimension_that_lies_out_and_none_of_nothing():
-    one, nothing = Dimensions(), Dimensions()
-    one.add(np.ones((4, 20)) + 99 * np.eye(20)[7])
-    assert (one.outliers(), one.largest()) == (1, pytest.approx(10_000 / 10_019))
-    nothing.add(np.zeros((4, 3)))
-    assert nothing.outliers() == 0
-    assert math.isnan(nothing.largest())
 
 
 def test_each_snapshot_is_measured_as_if_all_were_kept(job):
@@ -248,23 +239,3 @@ def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
     assert f"| 4      | 4      | {last['loss']:.3f} " in page.replace("4    |", "4      |")
     assert len(pd.read_csv(files["csv"])) == len(table) / 2
     assert all(path.stat().st_size > 5_000 for (path,) in figures.values())
-
-
-def test_figures_draw_every_model(table):
-    along = figure.along(table)
-    drawn = [line for line in along.axes[0].lines if len(line.get_xdata())]
-    assert [list(line.get_xdata()) for line in drawn] == [list(STEPS)] * 2
-    assert {line.get_marker() for line in drawn} == {"o", "s"}
-    layers = figure.layers(table)
-    assert [axes.get_title("left") for axes in layers.axes[:2]] == ["rank 4", "rank 8"]
-    first = layers.axes[0].lines[1]
-    assert list(first.get_ydata()) == list(steps(table, "bn4-s1")["anisotropy 2"])
-    spectra = pd.DataFrame({"step": [0, 0, 4, 4], "index": [1, 2, 1, 2], "singular_value": [2.0, 1.0, 3.0, 0.5]})
-    models = [{"model": f"bn{rank}-s1", "rank": rank} for rank in (4, 8, 16, 32)]
-    heads = figure.spectra({model["model"]: spectra for model in models}, models)
-    assert [axes.get_title("left") for axes in heads.axes] == ["rank 4", "rank 8", "rank 16", "rank 32"]
-    assert [text.get_text() for text in heads.legends[0].texts] == ["step 0", "step 4"]
-    assert [list(line.get_ydata()) for line in heads.axes[1].lines] == [[2.0, 1.0], [3.0, 0.5]]
-    against = figure.against_loss(table)
-    first = against.axes[0].lines[0]
-    assert list(first.get_xdata()) == list(steps(table, "bn4-s1")["loss"])

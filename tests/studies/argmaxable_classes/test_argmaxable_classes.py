@@ -13,11 +13,10 @@ from markdown_it import MarkdownIt
 from safetensors.numpy import save_file
 from step_jobs import job
 
-from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.tables.formats import latex, markdown, markdown_text
+from oversmoothing.tables.formats import latex, markdown
 from studies.argmaxable_classes import measure
 from studies.argmaxable_classes.table import argmaxability_page, argmaxability_table, read_published_sets
 
@@ -107,12 +106,6 @@ def test_undecided_bytes_are_a_bracket(published):
     assert "the second also those left undecided" in page
 
 
-def test_without_any_rank_of_the_thesis(published):
-    sets = classes({("bn64-s1", "free"): {1}, ("bn64-s1", "reachable"): {1, 2}})
-    table = argmaxability_table(sets, MODELS[1:2], published)
-    assert "published sets" not in markdown(argmaxability_page(table, "Title."))
-
-
 def test_markdown_renders_every_name(table):
     text = markdown(argmaxability_page(table, "Title."))
     rows = rendered(text)
@@ -127,12 +120,6 @@ def test_markdown_renders_every_name(table):
         "Rank 288 stands beside the thesis's 512",
     ):
         assert sentence in text
-
-
-def test_markdown_of_each_name_is_that_name():
-    names = [byte_name(b) for b in range(256)]
-    lines = "\n".join(f"| {markdown_text(name)} |" for name in names)
-    assert rendered(f"| a |\n|---|\n{lines}\n") == [[name] for name in names]
 
 
 def test_latex_is_balanced_and_escaped(table):

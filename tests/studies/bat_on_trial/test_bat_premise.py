@@ -73,14 +73,6 @@ def test_the_error_is_at_most_the_distances_from_the_truth_and_from_the_nearest_
     np.testing.assert_allclose(moment_error(basis, p, nearest), 0, atol=1e-8)
 
 
-def test_a_head_of_full_rank_errs_by_the_whole_distance_and_rejects_nothing():
-    weights, q, p = drawn(3, 10, 12, 4)
-    found = measured(weights, q, p)
-    np.testing.assert_array_equal(found["moment"], found["tv"])
-    assert not found["rejected"].any()
-    assert not found["nearest_exceeding"].any()
-
-
 def test_a_truth_that_the_head_gives_is_its_own_nearest_distribution():
     weights, q, _ = drawn(4, 40, 5, 10)
     found = measured(weights, q, q)

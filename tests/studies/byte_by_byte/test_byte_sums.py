@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -10,12 +9,10 @@ from hypothesis import strategies as st
 from step_jobs import job, write_logits
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
-from oversmoothing.models.logits import WindowStates
 from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.store.parquet import open_writer
 from studies.byte_by_byte import measure as step
-from studies.byte_by_byte.measure import MEASURES, nsmd_by_window, sums_by_byte, window_sums
+from studies.byte_by_byte.measure import nsmd_by_window, sums_by_byte, window_sums
 
 V = 256
 
@@ -42,46 +39,6 @@ def by_hand(tmp_path):
     logits = {3: one_hot(*b"abb"), 7: one_hot(*b"   ")}
     values = {3: {"t": [0.5, 0.25, -0.5], "u": [0, 0, 1]}, 7: {"t": [0, 0, 0.125], "u": [1, 1, 1]}}
     return write_logits(tmp_path / "m.parquet", logits, targets), write_scores(tmp_path / "nsmd.parquet", values)
-
-
-def test_by_hand(by_hand):
-    a, b, space = ord("a"), ord("b"), ord(" ")
-    rows = pa.Table.from_batches(sums_by_byte(*by_hand)).to_pylist()
-    found = {}
-    for row in rows:
-        found.setdefault((row["window"], row["measure"], row["truth"]), {})[row["byte"]] = row["value"]
-    assert list(dict.fromkeys(row["measure"] for row in rows)) == list(MEASURES)
-    assert found == {
-        (3, "occurrences", None): {a: 2, b: 1},
-        (7, "occurrences", None): {b: 2, space: 1},
-        (3, "argmaxes", None): {a: 1, b: 2},
-        (7, "argmaxes", None): {space: 3},
-        (3, "nsmd", "t"): {a: 0.75, b: -0.5},
-        (3, "nsmd", "u"): {a: 0, b: 1},
-        (7, "nsmd", "t"): {b: 0, space: 0.125},
-        (7, "nsmd", "u"): {b: 2, space: 1},
-        (3, "nsmd_squares", "t"): {a: 0.3125, b: 0.25},
-        (3, "nsmd_squares", "u"): {a: 0, b: 1},
-        (7, "nsmd_squares", "t"): {b: 0, space: 0.015625},
-        (7, "nsmd_squares", "u"): {b: 2, space: 1},
-    }
-
-
-def test_logits_that_are_rebuilt_from_states_have_the_same_sums(by_hand, tmp_path):
-    """As over tokens; a head that is the identity makes states of the logits."""
-    path = tmp_path / "tokens.parquet"
-    save_head(head_file(path), np.eye(V, dtype=np.float32), None, {})
-    with open_writer(path, states_schema(V, "float32"), {}) as writer:
-        for keys, rows in logit_groups(by_hand[0], ["window", "target"]):
-            states = WindowStates(keys["window"][0].as_py(), keys["target"].to_numpy(), rows, rows, rows)
-            writer.write_batch(states_batch(states, "float32"))
-    assert list(sums_by_byte(path, by_hand[1])) == list(sums_by_byte(*by_hand))
-
-
-def test_a_truth_has_counts_alone(by_hand):
-    frame = pa.Table.from_batches(sums_by_byte(by_hand[0])).to_pandas()
-    assert set(frame.measure) == {"occurrences", "argmaxes"}
-    assert frame.truth.isna().all()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40))

@@ -11,7 +11,7 @@ from step_jobs import job, outputs
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import write_table
-from oversmoothing.tables.formats import latex, markdown
+from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import read_record
 from studies.byte_by_byte.measure import SUMS
 from studies.byte_by_byte.table import byte_page, byte_table, main, never_argmax, read_sums, text_of
@@ -115,24 +115,6 @@ def test_markdown(table):
     assert "NSMD against `t` where the byte is the right one: the 3 most frequent bytes" in text
     assert "least" not in text.split("\nEach")[0]
     assert "nan" not in text
-
-
-def test_both_ends_have_ten(tmp_path):
-    text = {(w, b): 60 - b for b in range(40) for w in (0, 1)}
-    nsmd = {key: [0.5] * n for key, n in text.items()}
-    paths = [write_sums(tmp_path / "bn4-s1.parquet", text, {(0, 0): sum(text.values()) // 2}, nsmd)]
-    table = byte_table(read_sums(paths), MODELS[1:], 50, 0)
-    page = byte_page(table, "Title", MODELS[1:])
-    sections = markdown(page).split("## ")[1:]
-    assert [section.split(":")[1].split("\n")[0] for section in sections[:4]] == [
-        f" the 10 {end} frequent bytes" for end in ("most", "least")
-    ] * 2
-    assert sections[0].count("\n| ") == 11
-    names = re.findall(r"^\| (\S+)", sections[1], flags=re.MULTILINE)[1:]
-    assert names == ["RS", "US", "SP", "!", '"', "#", r"\$", "%", "&", "'"]
-    text = latex(page)
-    assert text.count(r"\begin{tabular}") == 4
-    assert r"\texttt{\&}" in text
 
 
 def test_script(paths, table, tmp_path):

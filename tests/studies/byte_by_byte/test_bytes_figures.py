@@ -13,7 +13,6 @@ from oversmoothing.store.layout import write_csv
 from oversmoothing.tables.record import record
 from studies.byte_by_byte import argmax_frequency, byte_oversmoothing, figures, utf8_bytes
 from studies.byte_by_byte.argmax_frequency import TEXT, argmax_shares
-from studies.byte_by_byte.byte_oversmoothing import worst_and_best
 from studies.byte_by_byte.utf8_bytes import KINDS, count_bytes
 
 MODELS = [
@@ -55,17 +54,6 @@ def words(artists):
     return [artist.get_text() for artist in artists]
 
 
-def test_shares_average_the_seeds_of_a_rank(table):
-    shares = argmax_shares(table, MODELS)
-    assert shares.columns.tolist() == [TEXT, "truth", "rank 4", "rank 8"]
-    assert shares.index.tolist() == list(range(256))
-    assert shares.loc[list(b"abcz"), TEXT].tolist() == [0.6, 0.3, 0.1, 0]
-    assert shares.loc[list(b"abcz"), "rank 4"].tolist() == pytest.approx([0.9, 0.1, 0, 0])
-    assert shares.loc[list(b"abcz"), "rank 8"].tolist() == [0.5, 0.4, 0, 0.1]
-    assert shares.drop(index=list(b"abcz")).to_numpy().sum() == 0
-    assert shares.attrs == {"positions": 10}
-
-
 def test_argmax_figure(table):
     figure = argmax_frequency.draw(argmax_shares(table, MODELS), MODELS, ["truth"])
     overall, never, most, least = figure.axes
@@ -87,13 +75,6 @@ def test_argmax_figure(table):
     assert most.get_ylim()[0] < 0  # a mark at zero is whole
 
 
-def test_worst_and_best_are_by_the_mean_over_positions(table):
-    means = worst_and_best(table, "truth")
-    assert list(means) == ["bn4-s1", "bn4-s2", "bn8-s1"]
-    assert means["bn4-s1"] == pytest.approx((6 * 0.5 + 3 * 0.7 + 0.9) / 10)
-    assert means["bn8-s1"] == pytest.approx((-0.6 + 0.3 + 0.2) / 10)
-
-
 def test_nsmd_figure(table):
     figure = byte_oversmoothing.draw(table, MODELS, "truth")
     above, below = figure.axes
@@ -112,11 +93,6 @@ def test_nsmd_figure(table):
     labels = words(figure.legends[0].get_texts())
     assert "rank 4, seed 1 oversmooths most: 0.600 over all positions" in labels
     assert "rank 8, seed 1 oversmooths least: -0.010 over all positions" in labels
-
-
-def test_one_model_is_not_its_own_rival(table):
-    figure = byte_oversmoothing.draw(table[~table.model.str.startswith("bn4")], [MODELS[0], MODELS[3]], "truth")
-    assert not any("most" in label for label in words(figure.legends[0].get_texts()))
 
 
 def test_counts_whatever_the_block():

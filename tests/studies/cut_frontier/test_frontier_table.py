@@ -137,12 +137,6 @@ def test_models_of_one_name_that_learned_two_laws_are_apart(made, table):
     assert shown(pairs, "full", "bn4-s1") == ("bn4-s1", "law")
 
 
-def test_the_figure_of_a_truth_with_zeros_shows_the_mass_on_them():
-    points = frontiers(zeros=True).points()
-    axes = draw(points[points.temperature == 1], "a", "min-p").axes
-    assert {one.get_xlabel() for one in axes} <= {"mass on impossible tokens", ""}
-
-
 def test_the_page_and_the_figure_show_each_method(made, table):
     text = markdown(frontier_page(table, "min-p"))
     assert "Compared with min-p" in text
@@ -185,7 +179,3 @@ def test_mistakes_name_their_key(changes, message):
     config = default()
     config["frontier"] |= changes
     assert any(message in mistake for mistake in plan.studies.mistakes(config))
-
-
-def test_the_default_has_none_of_them():
-    assert not [mistake for mistake in plan.studies.mistakes(default()) if "frontier" in mistake]

@@ -37,12 +37,6 @@ def test_the_best_head_is_fitted_to_one_half_and_never_worse_there():
     assert best[fitted].mean() < free[fitted].mean()
 
 
-def test_a_head_of_full_rank():
-    p, _ = truths(20, 6, 5)
-    free, best, gap = beside_best(np.random.default_rng(2).normal(size=(6, 9)), None, p, np.arange(20) < 10)
-    assert not np.any([free, best, gap])
-
-
 def test_the_parts_add_up_on_the_windows_that_were_not_fitted(tmp_path):
     parts, window = np.random.default_rng(3).random((4, 40)), np.repeat(np.arange(8), 5)
     sums = dict(zip(("best", "free", "forced", "kl"), np.cumsum(parts, axis=0), strict=True))

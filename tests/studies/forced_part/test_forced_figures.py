@@ -3,7 +3,6 @@
 import math
 
 import pytest
-from matplotlib.colors import to_hex
 from test_forced_finding import DEFAULT, rows, table
 
 from studies.forced_part.figure import draw
@@ -36,13 +35,6 @@ def test_the_forced_part_and_the_rest_add_up_to_the_divergence():
     assert not any("LayerNorm" in text for text in words(left.get_legend().get_texts()))
 
 
-def test_parts_differ_by_more_than_colour():
-    left, right = draw(DEFAULT).axes
-    shades = {bar.get_hatch(): to_hex(bar.get_facecolor()) for bar in left.patches}
-    assert len(set(shades.values())) == len(shades) == 2
-    assert len({line.get_marker() for line in right.lines if line.get_marker() in ("o", "D")}) == 2
-
-
 def test_the_bound_with_the_layernorm_is_drawn_where_it_is_known():
     known = table(rows(4, (0.5, 0.4, 0.6), norm=(0.7, 0.65, 0.75)), rows(288, (0, 0, 0)))
     left = draw(known).axes[0]
@@ -50,24 +42,3 @@ def test_the_bound_with_the_layernorm_is_drawn_where_it_is_known():
     assert marks.get_ydata()[0] == 0.7
     assert math.isnan(marks.get_ydata()[1])
     assert any("LayerNorm" in text for text in words(left.get_legend().get_texts()))
-
-
-def test_each_truth_has_a_row_and_seeds_are_averaged():
-    several = table(rows(4, (0.2, 0.1, 0.3)), rows(4, (0.4, 0.3, 0.5), seed=2), rows(4, (0.6, 0.5, 0.7), truth="other"))
-    figure = draw(several)
-    assert [axes.get_title("left") for axes in figure.axes] == [
-        "KL to the truth, and how much of it is forced",
-        "TTO against the truth",
-        "KL to other, and how much of it is forced",
-        "TTO against other",
-    ]
-    assert [bars(axes)[0] for axes in figure.axes[::2]] == [pytest.approx([0.3]), pytest.approx([0.6])]
-
-
-def test_models_without_ranks_intervals_or_shares_are_drawn_too():
-    unknown = (math.nan, math.nan, math.nan)
-    left = draw(table(rows(None, (0.5, math.nan, math.nan), model="small"), rows(8, unknown))).axes[0]
-    assert words(left.get_xticklabels()) == ["8", "small"]
-    assert words(left.texts) == ["50 %"]
-    assert left.get_xlabel() == ""
-    assert len(draw(table(rows(4))).axes[0].patches) == 2

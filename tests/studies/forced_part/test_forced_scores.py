@@ -15,7 +15,6 @@ from oversmoothing.forced.head import prepare
 from oversmoothing.forced.projection import project
 from oversmoothing.jobs import UserError
 from oversmoothing.models.factored_head import read_factored
-from oversmoothing.models.heads import ModelHead
 from oversmoothing.models.logit_files import head_file, save_head, states_batch, states_schema
 from oversmoothing.models.logits import WindowStates
 from oversmoothing.models.spectra import ALONE, truncate
@@ -27,7 +26,7 @@ from oversmoothing.store.tensors import stored, write_tensors
 from oversmoothing.tables.record import read_record
 from studies.forced_part import measure as step
 from studies.forced_part import table as table_step
-from studies.forced_part.measure import FORCED_SCORES, score
+from studies.forced_part.measure import FORCED_SCORES
 
 V, R, TAU = 24, 5, 0.9
 RNG = np.random.default_rng(0)
@@ -171,28 +170,10 @@ def test_states_over_tokens_and_a_head_alone_with_a_bias(job, tmp_path, precisio
     assert_forced(job, project(HEAD, probabilities(truth_logits()), bias).forced)
 
 
-def test_a_head_of_full_rank_forces_nothing(job):
-    square = np.random.default_rng(9).normal(size=(V, V)).astype(np.float32)
-    write_weights(job.input.weights, square, np.ones(V, np.float32))
-    found = run(job)
-    assert (found[["forced", "gap", "nearest_tto", "nearest_tv"]] == 0).all(axis=None)
-    assert (found.face == 1).all()
-    np.testing.assert_array_equal(found.rest, found.kl)
-
-
 def test_logits_that_the_head_cannot_give_are_refused_by_the_name_of_their_file(job):
     write(job.input.model, 3 * np.tanh(logits_of() / 3))
     with pytest.raises(UserError, match=r"model\.parquet: .* off what its head can give"):
         step.main(job)
-
-
-def test_truths_with_zeros_have_a_limit_that_the_gap_tells_of():
-    p = np.zeros((1, V))
-    p[0, :2] = 0.25, 0.75
-    head = ModelHead(HEAD, GAIN)
-    found = score(head, head.prepared(), logits_of()[:1], p, TAU, None)
-    assert np.isfinite([found[name] for name in ("kl", "forced", "rest", "gap")]).all()
-    assert found["kl"] == pytest.approx(found["forced"] + found["rest"])
 
 
 def test_norm_and_head_force_at_most_what_a_search_finds_on_the_norms_outputs(job):

@@ -5,7 +5,6 @@ import pytest
 
 from oversmoothing.data.files import Files
 from oversmoothing.tables.formats import latex, markdown
-from studies.language_dimensionality.figure import draw
 from studies.language_dimensionality.measure import SIZES, measure_texts, read_beginning
 from studies.language_dimensionality.table import by_dimensions, dimensionality_page, dimensionality_table
 
@@ -48,22 +47,6 @@ def test_the_page_sets_beside_each_text_its_shuffled_self(tables):
     assert "Bytes cannot test this" in text
     assert "Of byte pairs, of which there are 5,000" in text
     assert "nan" not in text + latex(page)
-
-
-def test_the_figure_has_a_line_for_each_text_and_context_and_one_for_it_shuffled(tables):
-    spectra, _ = tables
-    figure = draw({"a": spectra, "b": spectra}, [4, 288])
-    assert len(figure.axes) == 2  # bytes and byte pairs
-    counted = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
-    assert len(counted) == 8
-    assert len({line.get_linestyle() for line in counted}) == 2
-    line = spectra[(spectra.token == "byte") & (spectra.context == 1)]
-    line = line[line.d.isin(counted[0].get_xdata())]  # as many as there is room for, the powers of two among them
-    assert {2**i for i in range(9)} <= set(line.d)
-    drawn = [np.asarray(line.get_ydata(), float) for line in counted[:2]]
-    for y, column in zip(drawn, ("shuffled", "w_error"), strict=True):
-        known = line[column].to_numpy() > 0
-        np.testing.assert_array_equal(y[known], line[column][known])
 
 
 def test_documents_are_read_up_to_a_number_of_bytes(tmp_path):

@@ -1,9 +1,5 @@
 """The figure of what the metrics cost holds what the table says."""
 
-import numpy as np
-import pandas as pd
-import pytest
-
 from oversmoothing.tables.record import record
 from studies.metric_cost.figure import draw
 from studies.metric_cost.timed import RATIO, TIMED
@@ -43,32 +39,3 @@ def test_published_times_stand_at_the_thesiss_rank():
     assert "512" in texts(figure)
     assert "the thesis, on other hardware" in texts(figure)
     assert texts(figure).count("1,200\N{MULTIPLICATION SIGN}") == 3
-
-
-def test_without_published_times():
-    figure = draw(costs((6, 7), (None, None)))
-    assert "the thesis, on other hardware" not in texts(figure)
-    assert len(figure.axes[0].lines) == 6 + 2 + 2  # metrics, spans, legend
-
-
-def test_labels_of_lines_that_meet_keep_apart():
-    same = costs().assign(value=1e-4, published=np.nan, published_model=None)
-    axes = draw(same).axes[0]
-    heights = [text.get_position()[1] for text in axes.texts if text.get_text() in NAMES]
-    assert len(heights) == 6
-    assert np.diff(np.sort(heights)).min() > 0.04
-
-
-def test_a_rank_at_which_the_published_method_did_not_run_has_no_ratio():
-    table = costs()
-    table.loc[(table["rank"] == 288) & table.measure.isin(["tbat_published_method", RATIO]), "value"] = np.nan
-    figure = draw(table)
-    assert texts(figure).count("1,200\N{MULTIPLICATION SIGN}") == 2
-    assert "nan" not in " ".join(texts(figure))
-    assert set(NAMES) <= set(texts(figure))
-
-
-def test_several_seeds_are_averaged():
-    twice = pd.concat([costs(), costs().assign(value=lambda table: 3 * table.value)])
-    heights = [line.get_ydata().tolist() for line in draw(twice).axes[0].lines]
-    assert pytest.approx([2 * value for value in (4e-5, 8e-5, 288e-5)]) in heights

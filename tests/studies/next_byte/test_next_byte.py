@@ -13,13 +13,13 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.logits import logits_schema
 from oversmoothing.scores.files import SCORES
 from oversmoothing.store.parquet import vector_array, write_table
-from oversmoothing.tables.figures.style import RIGHT, write_figure
+from oversmoothing.tables.figures.style import RIGHT
 from oversmoothing.tables.record import read_record, record
 from studies.next_byte import figure, illustrated, prompts, show
 from studies.next_byte.figure import NAMED, named_bytes
 from studies.next_byte.illustrated import OTHERS, extremes
 from studies.next_byte.prompts import read_prompts, showcase_windows, typical_prompt
-from studies.next_byte.table import by_model, completion, next_byte_table, read_distributions, read_scores
+from studies.next_byte.table import by_model, completion, read_distributions
 
 OVER_BYTES = {"tokenizer": [], "vocabulary": []}
 ENTRIES = [{"prompt": "wate", "next": "r"}, {"prompt": "A cost of $5 and é, or $", "next": "6"}]
@@ -165,23 +165,10 @@ def test_other_windows_are_no_prompts(tmp_path):
         read_prompts(tmp_path / "w.parquet")
 
 
-def test_distributions_are_softmax_of_the_logits(study):
-    for window, p in enumerate(read_distributions({path.stem: path for path in logits_paths(study)})):
-        assert p.shape == (256, 4)
-        for model in MODELS:
-            powers = np.exp(drawn(model["model"])[window].astype(float))
-            np.testing.assert_allclose(p[model["model"]], powers / powers.sum(), rtol=1e-5)
-
-
 def test_logits_of_other_prompts_are_named(study):
     logits_file(study / "logits" / "bn8-s1.parquet", drawn("bn8-s1"), [ord("r"), ord("7")])
     with pytest.raises(UserError, match=r"bn8-s1\.parquet: of other prompts than .*truth\.parquet"):
         read_distributions({path.stem: path for path in logits_paths(study)})
-
-
-def test_scores_are_of_pure_sampling_and_means_over_the_truths(study):
-    assert read_scores(study / "tv" / "bn4-s1.parquet").to_dict() == {0: 0.125, 1: 1.125}
-    assert read_scores(study / "tbat" / "bn4-s1.parquet").to_dict() == {0: 0, 1: 1}
 
 
 def test_the_table_says_what_each_model_makes_of_each_prompt(study, table):
@@ -202,23 +189,6 @@ def test_the_table_says_what_each_model_makes_of_each_prompt(study, table):
     assert set(table.decoding) == {"pure"}
 
 
-def test_the_pages_hold_every_row(study, table):
-    page, latex = (study / "t.md").read_text(), (study / "t.tex").read_text()
-    assert page.count("| SVD rank 4 ") == latex.count("SVD rank 4 &") == 2
-    assert "“wate”: r follows" in page
-    assert r"A cost of \$5 and é, or \$" in page
-    assert "nan" not in page
-
-
-def test_the_most_probable_place_is_one():
-    p = pd.DataFrame({"m": np.full(256, 0.5 / 255)}).rename_axis("byte")
-    p.loc[ord("r"), "m"] = 0.5
-    models = [{"model": "m", "kind": "family", "rank": 4, "seed": 1}]
-    rows = next_byte_table(["water"], [ord("r")], [p], {}, models).set_index("measure")
-    assert (rows.value["place"], rows.note["p_top"], rows.value["p_next"]) == (1, "r", 0.5)
-    assert next_byte_table(["water"], [ord("x")], [p], {}, models).set_index("measure").value["place"] == 2
-
-
 def falling(values):
     """A distribution from a few bytes' probabilities; the rest is spread over all others."""
     p = np.full(256, (1 - sum(values.values())) / (256 - len(values)))
@@ -235,14 +205,6 @@ def test_named_bytes_are_those_that_matter_in_the_truths_order():
     assert named[:3] == [ord(byte) for byte in "rns"]
     assert {ord(byte) for byte in "éxyzq"} < set(named)
     assert (np.diff(truth[named]) <= 0).all()
-
-
-def test_too_many_to_name_keep_the_right_byte_and_the_highest():
-    p = pd.DataFrame({i: falling({chr(3 * i + j): 0.3 - 0.01 * i - 0.001 * j for j in range(3)}) for i in range(10)})
-    named = named_bytes(p, p[0], 200)
-    assert len(named) == NAMED
-    assert 200 in named
-    assert set(named) - {200} == set(range(11))
 
 
 def test_every_panel_shows_the_same_bytes_on_the_same_scale(study, table):
@@ -270,18 +232,6 @@ def test_every_panel_shows_the_same_bytes_on_the_same_scale(study, table):
         assert ("TTO 0.12  NSMD 0.12  TV 0.12  KL 0.12" in shown) == (model["kind"] != "truth")
     titles = [axes.get_title(loc="left") for axes in panels]
     assert titles == ["truth", "rank 4, not truncated", "rank 8, not truncated", "SVD rank 4"]
-
-
-def test_several_truths_are_averaged(study, table):
-    models = [{**model, "kind": "truth"} if model["rank"] == 8 else model for model in MODELS[:3]]
-    p = read_distributions({path.stem: path for path in logits_paths(study)})[0]
-    scores = by_model(table[table.prompt == "water"])[[*METRICS, "tbat"]].replace(0.125, -0.001)
-    axes = figure.draw(p, models, scores, b"wate", ord("r"), "Title").axes[1]
-    assert "TTO 0.00  NSMD 0.00  TV 0.00  KL 0.00  TBAT 0.00" in [text.get_text() for text in axes.texts]
-    mean = p[["truth", "bn8-s1"]].mean(axis=1)
-    lines = [segment[0, 1] for lines in axes.collections for segment in lines.get_segments()]
-    named = named_bytes(p[[model["model"] for model in models]], mean, ord("r"))
-    np.testing.assert_allclose(lines[:-1], mean[named], rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -320,28 +270,3 @@ def test_the_illustration_shows_both_models_whole():
         widths = [bar.get_width() for bar in axes.patches]
         assert widths[0] == pytest.approx(p.loc[ord("r"), model])
         assert sum(widths) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_steps_draw_equal_files_from_equal_inputs(study, table, suffix):
-    oversmoothing({"bn4-s1": [0.5], "bn8-s1": [0.1]}).to_csv(study / "o.csv", index=False)
-    windows = study / "windows.parquet"
-    files = []
-    for folder in ("x", "y"):
-        paths = [*shown(study, study / folder, suffix), study / folder / f"o.{suffix}"]
-        inputs = SimpleNamespace(
-            **OVER_BYTES, windows=windows, logits=logits_paths(study, MODELS[1:3]), table=study / "o.csv"
-        )
-        params = SimpleNamespace(settings={"unit": "byte", "models": MODELS[1:3]})
-        illustrated.main(SimpleNamespace(input=inputs, output=paths[-1:], params=params))
-        files.append([path.read_bytes() for path in paths])
-    assert files[0] == files[1]
-    assert all(len(content) > 10_000 for content in files[0])
-
-
-def test_a_prompt_with_dollars_is_no_mathematics(study, table, tmp_path):
-    p = read_distributions({path.stem: path for path in logits_paths(study)})[1]
-    scores = by_model(table[table.prompt == "money"])[[*METRICS, "tbat"]]
-    prompt = rb"$\notacommand$ costs"
-    write_figure(figure.draw(p, MODELS, scores, prompt, ord("6"), "T"), [tmp_path / "f.png"])
-    write_figure(illustrated.draw(p, MODELS[1:3], prompt, ord("6")), [tmp_path / "g.png"])

@@ -6,7 +6,7 @@ from default_config import DEFAULT, default
 import plan
 from checks.config import check
 from plan import ConfigError
-from studies.next_byte.plan import figures, of_first_seed, window_settings
+from studies.next_byte.plan import of_first_seed, window_settings
 
 
 def test_shown_are_the_first_seed_the_users_own_models_and_all_truths():
@@ -30,15 +30,6 @@ def test_what_follows_a_prompt_is_one_byte_or_of_tokens_any_text():
     with pytest.raises(ConfigError, match="has 3 bytes"):
         check(default(showcase=showcase))
     check(default(showcase=showcase, tokens={"vocabulary": 512}))
-
-
-def test_of_truncated_heads_there_are_figures_where_there_are_heads():
-    titles = [given["title"] for given in figures(default(svd_ranks=[4]), "byte")]
-    assert titles == [
-        "The byte after a prompt: what each model expects, by rank of what enters its LM head",
-        "The byte after a prompt: what the full model expects, by rank to which its head was truncated (SVD)",
-    ]
-    assert len(figures(default(svd_ranks=[]), "byte")) == 1
 
 
 @pytest.mark.parametrize(

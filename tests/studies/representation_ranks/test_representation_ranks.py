@@ -1,12 +1,10 @@
 """Table 7.3: drawn rows of logits and hidden states, their ranks, and what people read."""
 
 import json
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from safetensors.numpy import save_file
@@ -16,12 +14,10 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.drawn_rows import draw_rows
 from oversmoothing.models.logits import WindowStates, hidden_schema, logits_schema
 from oversmoothing.store.parquet import open_writer, read_table, write_table
-from oversmoothing.tables.published import read_published
 from oversmoothing.tables.record import read_record
 from studies.representation_ranks import measure as step
 from studies.representation_ranks import show
 from studies.representation_ranks.measure import RANKS, heads, measure, representations
-from studies.representation_ranks.table import ranks_table
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published/table_7_3.csv"
 V, WIDTH, RANK = 40, 24, 6
@@ -123,14 +119,6 @@ def test_measures_are_those_of_the_spectra(folder):
     )
 
 
-def test_files_say_what_made_them(folder):
-    run_script(folder)
-    for name in ("ranks", "spectra"):
-        metadata = read_table(folder / name / "bn6-s1.parquet").schema.metadata
-        assert metadata[b"model"] == b"bn6-s1"
-        assert json.loads(metadata[b"settings"]) == SETTINGS
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_logits_that_are_not_finite_are_named(tmp_path, bad):
     with pytest.raises(UserError, match=r"logits"):
@@ -192,13 +180,6 @@ def write_tables(folder, models=MODELS, positions=1024, drawn=1024, without=("my
     return read_record(folder / "t.csv"), (folder / "t.md").read_text(), (folder / "t.tex").read_text()
 
 
-def test_the_transcription_has_our_names():
-    published = read_published(PUBLISHED).set_index(["model", "representation"])["mean"]
-    assert len(published) == 28
-    assert published["4"].to_dict() == {"logits": 3.30, "probabilities": 18.11, "post": 2.93, "pre": 334.28}
-    assert published["512", "post"] == 205.80
-
-
 def test_the_csv_sets_the_thesis_beside_ours(tmp_path):
     table, _, _ = write_tables(tmp_path)
     assert len(table) == (3 + 1) * (6 + 6 + 6 + 5)
@@ -228,40 +209,3 @@ def test_the_page_says_what_to_compare(tmp_path):
     assert "published 3.30 of the logits at rank 4 is more than the r - 1" in legend
     assert "another corpus and larger models: compare trends, not levels" in legend
     assert "Rank 288 stands beside the thesis's 512." in legend
-
-
-def test_fewer_positions_are_admitted(tmp_path):
-    _, page, latex = write_tables(tmp_path, drawn=600)
-    assert "all 600 positions of this run, fewer than the 1,024 that the config asks for" in page
-    assert "all 600 positions" in latex
-
-
-def test_without_a_model_of_the_thesis_and_without_a_norm_behind(tmp_path):
-    _, page, _ = write_tables(tmp_path, MODELS[1:2], without=("bn64-s1",))
-    assert "ublished" not in page
-    assert "eachable" not in page
-
-
-def test_several_seeds_have_a_column(tmp_path):
-    _, page, _ = write_tables(tmp_path, [MODELS[0], MODELS[0] | {"model": "bn4-s2", "seed": 2}])
-    assert re.search(r"\| rank +\| seed", page)
-    assert page.count("published 3.30") == 1
-
-
-def test_latex_is_balanced_and_escaped(tmp_path):
-    _, _, latex = write_tables(tmp_path)
-    latex = latex.partition("\n")[2]  # after the comment
-    bare = re.sub(r"\\[{}]", "", latex)
-    assert bare.count("{") == bare.count("}")
-    assert latex.count(r"\begin{table}") == 3
-    assert r"my\_own" in latex
-    assert not re.search(r"(?<!\\)[%#_]", latex)
-    assert latex.isascii()
-
-
-def test_a_table_needs_no_published_model():
-    ranks = pd.DataFrame(
-        [{"model": "bn4-s1", "representation": "pre", "measure": "effective_rank", "value": 2.0, "n": 8, "d": 3}]
-    )
-    empty = pd.DataFrame({"model": [], "representation": [], "mean": []})
-    assert ranks_table(ranks, MODELS[:1], empty).published.isna().all()

@@ -5,7 +5,6 @@ import pytest
 import torch
 from tiny_model import SETTINGS, TEXT, train
 
-from oversmoothing.data.tokens.learn import tokenise, train_tokenizer
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model
 from studies.sample_quality import language_model as module
@@ -34,15 +33,6 @@ def test_it_learns(folder, tmp_path):
     assert loss < np.log(SETTINGS["vocabulary"]) - 1
 
 
-def test_any_text_has_tokens_and_comes_back():
-    tokenizer = train_tokenizer(TEXT, 300)
-    text = "Zürich \x00\u20ac <unk>\n\U0001f600"
-    ids = tokenise(tokenizer, text)
-    assert len(ids) <= len(text.encode())  # so a context as long as the samples is enough
-    assert tokenizer.decode(ids.tolist()) == text
-    assert tokenizer.get_vocab_size() == 300
-
-
 def test_a_folder_appears_whole_or_not_at_all(folder, tmp_path):
     class Broken:
         def save_pretrained(self, path):
@@ -63,12 +53,6 @@ def test_what_a_killed_process_left_and_an_old_folder_are_replaced(tmp_path, lef
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert not (tmp_path / "model/old.txt").exists()
     assert (tmp_path / "model/config.json").read_text() != "{"
-
-
-def test_a_large_corpus_is_not_read_whole(monkeypatch):
-    monkeypatch.setattr(module, "MOST_BYTES", 5000)
-    _, tokenizer, _ = train(max_steps=1)
-    assert tokenizer.backend_tokenizer.get_vocab_size() <= 300
 
 
 def test_too_little_text():

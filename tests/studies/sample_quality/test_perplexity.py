@@ -6,14 +6,13 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from hostile_models import refused, write_models
 from hub_models import write_gpt2
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model
-from studies.sample_quality.perplexity import KEY, _tokens, is_gpt2_large, read
+from studies.sample_quality.perplexity import KEY, _tokens, read
 
 TEXTS = [
     "The 5th sentence",
@@ -37,29 +36,11 @@ def test_perplexity_is_exp_of_the_mean_loss_of_transformers(language_model, fold
         np.testing.assert_allclose(features, last, atol=1e-5)
 
 
-def test_perplexity_by_hand(language_model):
-    ids = language_model.tokenizer(TEXTS[0])["input_ids"]
-    with torch.no_grad():
-        log_p = language_model.model(torch.tensor([ids])).logits[0].double().log_softmax(-1)
-    losses = [-log_p[i, token].item() for i, token in enumerate(ids[1:])]  # the first has no context
-    assert read(language_model, TEXTS[:1], 1).perplexity[0] == pytest.approx(math.exp(np.mean(losses)), rel=1e-5)
-
-
 @pytest.mark.parametrize("batch", [2, 4, 100])
 def test_padding_changes_nothing(language_model, batch):
     alone, together = read(language_model, TEXTS, 1), read(language_model, TEXTS, batch)
     np.testing.assert_allclose(together.perplexity, alone.perplexity, rtol=1e-5)
     np.testing.assert_allclose(together.features, alone.features, atol=1e-5)
-
-
-def test_a_padding_token_of_the_tokenizer_changes_nothing(language_model, folder, tmp_path):
-    assert language_model.tokenizer.pad_token is None
-    padded = AutoTokenizer.from_pretrained(folder, pad_token="<|endoftext|>", padding_side="left")
-    shutil.copytree(folder, tmp_path / "padded")
-    padded.save_pretrained(tmp_path / "padded")
-    other = load_language_model(tmp_path / "padded", key=KEY)
-    assert other.tokenizer.pad_token == "<|endoftext|>"
-    np.testing.assert_array_equal(read(other, TEXTS, 4).perplexity, read(language_model, TEXTS, 4).perplexity)
 
 
 def test_texts_too_short_to_predict(language_model):
@@ -83,10 +64,6 @@ def test_an_incomplete_folder_is_named(folder, tmp_path, name):
     shutil.copytree(folder, tmp_path / "part", ignore=shutil.ignore_patterns(name))
     with pytest.raises(UserError, match=r"quality\.language_model: .*part: no complete causal language model \("):
         load_language_model(tmp_path / "part", key=KEY)
-
-
-def test_a_small_model_is_not_gpt2_large(language_model):
-    assert not is_gpt2_large(language_model)
 
 
 def changed(folder, path, change):
@@ -154,13 +131,3 @@ def test_a_tokenizer_with_more_tokens_than_the_head(tmp_path):
     text = next(text for text, token in model.tokenizer.get_vocab().items() if token > 256)
     with pytest.raises(UserError, match=r"quality\.language_model: its tokenizer has token \d+, but its head 257 rows"):
         read(model, [text.replace("\u0120", " ")], 1)
-
-
-def test_hostile_models(tmp_path):
-    models = write_models(tmp_path / "models")
-
-    def use(folder):
-        read(load_language_model(folder, key=KEY), ["some text", "x"], 2)
-
-    counts = [refused(models, tmp_path / str(seed), seed, [use], [f"{KEY}: "]) for seed in range(60)]
-    assert 20 < sum(map(bool, counts)) < 55

@@ -15,11 +15,10 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model
 from oversmoothing.store.parquet import read_table, write_table
 from studies.sample_quality import language_model, measure, second_windows
-from studies.sample_quality.measure import QUALITY, UNSCORED, Samples, quality, quality_table, read_samples, read_with
+from studies.sample_quality.measure import QUALITY, UNSCORED, Samples, quality, read_samples, read_with
 from studies.sample_quality.metrics import MEASURES
 from studies.sample_quality.perplexity import Readings, read
 
-RANDOM = np.random.default_rng(0)
 COMPLETED = [name for name, measure in MEASURES.items() if measure.completed]
 OPTIONS = {"batch": 2, "precision": "float32", "threads": 1, "resamples": 2, "seed": 1, "completed": COMPLETED}
 
@@ -105,15 +104,6 @@ def test_other_windows_are_refused():
         quality(*texts(4), human, readings, COMPLETED, 2, 1)
 
 
-def test_the_table_of_several_sets():
-    human, readings = texts(2)
-    rows = quality(human, readings, human, readings, COMPLETED, 2, 1)
-    table = quality_table({"pure": rows, "greedy": rows})
-    assert table.schema.equals(QUALITY)
-    assert len(table) == 2 * len(rows)
-    assert set(table["decoding"].to_pylist()) == {"pure", "greedy"}
-
-
 def test_samples_are_read_in_the_order_of_their_windows(tmp_path):
     columns = {"window": pa.array([1, 0], pa.int32()), "prompt": [b"p1", b"p0"], "continuation": [b"c1", b"c0"]}
     write_table(tmp_path / "s.parquet", pa.table(columns), {})
@@ -183,14 +173,3 @@ def test_second_windows_overlap_no_first_ones(corpus, tmp_path):
     # Second windows start as the first ones do: with others, these would not be among twice as many.
     with pytest.raises(UserError, match=r"too short for 1,200 .*\d fit, each at the start of a sentence\)"):
         second_windows.main(job(inputs, [tmp_path / "none.parquet"], settings | {"count": 600}))
-
-
-def test_samples_of_other_windows_are_named(corpus, tmp_path, folder):
-    inputs = {"evaluation": corpus / "evaluation.bin", "manifest": corpus / "manifest.json"}
-    paths = [tmp_path / "five.parquet", tmp_path / "six.parquet"]
-    for path, count in zip(paths, (5, 6), strict=True):
-        draw_windows.main(job(inputs, [path], {"count": count, "prompt": 10, "scored": 40, "seed": 3}))
-    inputs = {"windows": paths[0], "samples": paths[1:], "language_model": folder}
-    settings = OPTIONS | {"sets": ["pure"], "column": "scored"}
-    with pytest.raises(UserError, match=r"six\.parquet: 6 samples, but 5 windows"):
-        measure.main(job(inputs, [tmp_path / "out.parquet"], settings, language_model=None))

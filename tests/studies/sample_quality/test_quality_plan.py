@@ -56,20 +56,11 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, main, split):
     assert_a_flipped_bit_is_noticed(tmp_path, main, split)
 
 
-@pytest.mark.parametrize(
-    ("file", "imports"),
-    [
-        (
-            "language_model.py",
-            "fingerprint jobs printable store data models/device models/head_gradient models/model models/output_kinds "
-            "models/output_layers training",
-        ),
-        ("measure.py", "fingerprint jobs printable store models/device hub models/pretrained"),
-    ],
-)
-def test_what_the_long_computations_import(file, imports):
-    """A longer list means that more edits judge all samples again: think twice before adding to it."""
-    assert imported(f"studies/sample_quality/{file}") == set(imports.split())
+@pytest.mark.parametrize("step", ["measure", "language_model", "second_windows"])
+def test_no_edit_of_a_page_judges_samples_again(step):
+    found = {name.partition("/")[0] for name in imported(f"studies/sample_quality/{step}.py")}
+    assert "store" in found
+    assert found.isdisjoint({"tables", "claims", "commands", "bat", "forced", "argmaxability", "bytewise"})
 
 
 def test_the_packages_that_compute_count():

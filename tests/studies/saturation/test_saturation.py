@@ -67,12 +67,6 @@ def test_one_size_gives_the_law_of_text_alone():
     assert law.value[["B", "beta", "E"]].notna().all()
 
 
-def test_three_sizes_tell_all_of_it():
-    law = measured([history(str(n), n) for n in (10**6, 10**7, 10**8)], ["1000000", "10000000", "100000000"])[0]
-    assert law.value.notna().all()
-    assert (law.low <= law.high).all()
-
-
 @pytest.mark.parametrize(("names", "why"), [(["large"], "no fit: 2 losses are too few, it takes 5"), ([], "no fit:")])
 def test_without_enough_losses_the_table_says_so(names, why):
     law, points = measured([history(model["model"], 10**7, 2) for model in MODELS], names, 0)
@@ -99,10 +93,6 @@ def test_the_early_part_is_left_out():
 )
 def test_leaving_is_for_good(losses, first):
     assert leaves(np.array(losses), np.full(len(losses), 2)) == first
-
-
-def test_without_a_band_no_model_leaves_it():
-    assert leaves(np.array([3, 3]), np.full(2, np.nan)) is None
 
 
 def test_pages_and_figure(fitted):
