@@ -23,27 +23,6 @@ def study(request):
     return request.param
 
 
-def test_no_other_studies_are_kept():
-    assert {str(path.relative_to(STUDIES)) for path in RUNS} == {
-        "default",
-        "explanations",
-        "explanations_long",
-        "explanations_wide",
-        "frontier/default",
-        "frontier/law",
-        "frontier/subword",
-        "gradient",
-        "gradient_wide",
-        "law",
-        "murugan",
-        "smollm2",
-        "smollm2_prose",
-        "repeated",
-        "seeds",
-        "subword",
-    }
-
-
 def test_a_study_says_what_made_it_and_is_small(study):
     facts = json.loads((study / "run.json").read_text())
     assert re.fullmatch(r"[0-9a-f]{40}", facts["commit"])
@@ -65,12 +44,6 @@ def test_its_config_is_one_that_the_workflow_takes_but_for_what_has_gone(study):
     if "family" in config:
         config["family"] = [entry for entry in config["family"] if not GONE_ARMS & {*entry, entry.get("head")}]
     check(default(**config))
-
-
-def test_what_made_it_at_v0_5_is_said_where_its_code_has_gone(study):
-    if study.name in GONE:
-        said = f"Made at v0.5 (`git checkout v0.5`, `config/{study.name}.yaml`); its code has since gone."
-        assert said in (study / "README.md").read_text()
 
 
 def test_its_page_of_learning_rates_can_be_made(study):

@@ -43,15 +43,6 @@ def test_they_stand_side_by_side_by_name(tmp_path):
     assert (tmp_path / "f.png").stat().st_size > 10_000
 
 
-def test_ranks_are_the_axis_where_all_are_known():
-    figure = draw(table({"bn2-s1": 2, "bn8-s1": 8, "bn4-s1": 4}))
-    assert words(figure) == ["this run: mean and 95 % interval"]
-    for axes in figure.axes[:2]:
-        assert [tick.get_text() for tick in axes.get_xticklabels()] == ["2", "4", "8"]
-        assert [bars.lines[0].get_xdata()[0] for bars in axes.containers] == [2, 8, 4]
-        assert axes.get_xscale() == "log"
-
-
 @pytest.mark.parametrize(
     ("ranks", "told"),
     [
