@@ -93,9 +93,7 @@ def test_a_cap_that_only_the_config_knows(tmp_path):
 def test_values_that_are_no_cap(value):
     given = SimpleNamespace(final_logit_softcapping=value)
     given.get_text_config = lambda: given
-    with pytest.raises(
-        UserError, match=r"own: c\.json: final_logit_softcapping is .*, not a cap of its logits; it can"
-    ):
+    with pytest.raises(UserError, match=r"own: c\.json: final_logit_softcapping is .*, not a cap of its logits; it"):
         softcap_in(given, "c.json", "own")
 
 

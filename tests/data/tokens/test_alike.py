@@ -71,7 +71,5 @@ def test_what_the_probe_does_not_show_the_texts_do(beside):
     beside(byte_tokens(merges=MERGES, ignore_merges=True), "the qz")
     other = merging(range(6))
     beside(other, "the z")
-    with pytest.raises(
-        UserError, match="at 'qz!' it has id 113 and the study's has id 262, with 5 tokens of the text and not 4"
-    ):
+    with pytest.raises(UserError, match="at 'qz!' it has id 113 and the study's has id 262, with 5 tokens of the"):
         beside(other, "the z", "I qz!")

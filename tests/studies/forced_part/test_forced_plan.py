@@ -27,7 +27,5 @@ def test_output_layers_that_are_not_linear_are_left_out():
 
 def test_a_truth_for_best_heads_that_does_not_exist_is_named():
     forced = {"best_head_truths": ["truth", "other"]}
-    with pytest.raises(
-        ConfigError, match=r"metrics\.forced\.best_head_truths: no truth is called 'other'; there are truth"
-    ):
+    with pytest.raises(ConfigError, match=r"metrics\.forced\.best_head_truths: no truth is called 'other'; there are"):
         check(default(metrics={"forced": forced}))
