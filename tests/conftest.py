@@ -1,6 +1,8 @@
 """What holds in all tests, and projects to run the real workflow in."""
 
 import shutil
+from collections import Counter
+from itertools import accumulate
 
 import hypothesis
 import pytest
@@ -22,8 +24,19 @@ def one_thread():
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the longest, those of the workflow, so that all cores end together."""
-    items.sort(key=lambda item: "workflow" not in item.path.parts)
+    """Spread the long files, those of the workflow, among the others: progress is even, and the last ones are short.
+
+    One comes first and builds the project of `everything`; the others that need it come last of the long ones.
+    """
+    sizes = Counter(item.path for item in items)
+    needing = dict.fromkeys(item.path for item in items if "everything" in item.fixturenames)
+    long = [path for path in sizes if "workflow" in path.parts or path.stem.endswith("_dag")]
+    long.sort(key=lambda path: path in needing)
+    place = {path: (0.2 + 0.6 * i / len(long)) * len(items) for i, path in enumerate(long)}
+    short = [path for path in sizes if path not in place]
+    place |= zip(short, accumulate(map(sizes.get, short), initial=0), strict=False)
+    place[next(iter(needing), None)] = -1
+    items.sort(key=lambda item: place[item.path])
 
 
 @pytest.fixture(scope="session")
