@@ -67,37 +67,6 @@ def test_the_tables_have_both_truths_and_say_what_a_byte_view_has_not(views):
     assert set(forced.truth) == {"truth", "large"}  # the truth enters as a distribution
 
 
-def test_the_bytes_of_a_view_are_in_their_table(views):
-    """No byte that ends no character has a probability."""
-    assert {"small", "large"} <= set(views.table("bytes").model)
-    read = read_table(views.folder / "results/logits/large.parquet")
-    p = np.exp(vectors(read["logits"].combine_chunks()).astype(np.float64))
-    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-6)
-    assert (p[:, 0xFF] == 0).all()
-
-
-def test_each_truth_is_held_against_the_other(views):
-    found = views.table("truths").set_index(["model", "truth", "measure"]).value
-    assert {(model, truth) for model, truth, _ in found.index} == {("truth", "large"), ("large", "truth")}
-    assert found["truth", "large", "tv"] == pytest.approx(found["large", "truth", "tv"], abs=1e-6)
-    assert found["truth", "large", "kl"] != found["large", "truth", "kl"]
-
-
-def test_losses_are_in_nats_and_in_bits_per_byte(views):
-    losses = views.table("losses").set_index(["model", "measure"])
-    for name in ("small", "large", "truth", "bn4-s1337"):
-        logits = read_table(views.folder / f"results/logits/{name}.parquet")
-        rows = vectors(logits["logits"].combine_chunks()).astype(np.float64)
-        log_p = (
-            rows - np.log(np.exp(rows - rows.max(1, keepdims=True)).sum(1, keepdims=True)) - rows.max(1, keepdims=True)
-        )
-        nats = -log_p[np.arange(len(rows)), logits["target"].to_numpy()].mean()
-        assert losses.value[name, "loss"] == pytest.approx(nats, rel=1e-5)
-        assert losses.value[name, "bits_per_byte"] == pytest.approx(nats / np.log(2), rel=1e-5)
-    assert (losses.unit.xs("bits_per_byte", level="measure") == "bits per byte").all()
-    assert ("small", "validation_loss") not in losses.index
-
-
 @pytest.mark.parametrize(("name", "context", "temperature"), [("small", 0, 1.0), ("large", 16, 1.25)])
 def test_the_file_holds_what_the_model_gives_behind_the_text_before_a_window(views, name, context, temperature):
     path = views.folder / f"results/logits/{name}.parquet"

@@ -118,16 +118,6 @@ def test_no_network_and_damaged_shards_read_as_one_error(hub, tmp_path, monkeypa
     assert path.read_bytes() == SHARDS["sample/10BT/000_00000.parquet"]
 
 
-def test_mistakes_in_the_shards_stop_before_anything_runs(tmp_path):
-    study = copy_project(tmp_path)
-    name = "sample/10BT/000_00000.parquet"
-    output = study.snakemake("assets", config=write_config(tmp_path, fineweb={"evaluation": [name]}), check=False)
-    assert f"corpus.fineweb.evaluation: {name} is in train too; name another shard" in output
-    output = study.snakemake("assets", config=write_config(tmp_path, fineweb={"train": []}), check=False)
-    assert "corpus.fineweb.train: " in output
-    assert not (tmp_path / "results").exists()
-
-
 def test_the_plan_of_the_thesis_needs_no_network(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     planned = copy_project(tmp_path).planned(target="all", config="config/thesis.yaml")

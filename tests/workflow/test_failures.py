@@ -48,40 +48,11 @@ def config(tmp_path):
     return write
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("max_steps: 16", "max_step: 16", "training: unknown key 'max_step'; did you mean 'max_steps'?"),
-        ("- {rank: 4}", "- {rank: 400}", "bn400-s1337: rank 400 is above model.width, 16; lower it"),
-        ("scored: 24", "scored: 25", "longer than the block of bn4-s1337, 32"),
-        ("[text.jsonl]", "[nothing/*.parquet]", "corpus.paths: no file matches 'nothing/*.parquet'"),
-        ("- {rank: 4}", "- {name: mine, path: none.safetensors}", "family.0.path: no file none.safetensors"),
-    ],
-)
-def test_mistakes_in_the_config_stop_before_anything_is_touched(study, config, old, new, message):
-    before = state(study.folder)
-    output = study.snakemake(config=config(old, new), check=False)
-    assert message in output
-    assert "Traceback" not in output
-    assert state(study.folder) == before
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("text.parquet", b"PAR1", "text.parquet: truncated or damaged"),
-        ("text.txt", b"\xff\xfe", "text.txt: UTF-16, not UTF-8: convert the file"),
-        ("text.jsonl", b"", "the corpus is empty"),
-        ("text.jsonl", b'{"txt": "Hello."}\n', "text.jsonl: line 1 has no field 'text' (it has: txt)"),
-        ("text.txt", b"Too little. Far too little.", "is one document, which cannot be split: cut it, with corpus cut"),
-    ],
-)
-def test_bad_text_is_named_and_models_stay(copy, config, name, content, message):
+def test_bad_text_is_named_and_models_stay(copy, config):
     models = state(copy.folder / "results/models")
-    (copy.folder / "bad").mkdir()
-    (copy.folder / "bad" / name).write_bytes(content)
-    output = copy.snakemake(config=config("text.jsonl", f"bad/{name}"), check=False)
-    assert message in output
+    (copy.folder / "bad.jsonl").write_text('{"txt": "Hello."}\n')
+    output = copy.snakemake(config=config("text.jsonl", "bad.jsonl"), check=False)
+    assert "bad.jsonl: line 1 has no field 'text' (it has: txt)" in output
     assert "Traceback" not in output
     assert state(copy.folder / "results/models") == models
 
@@ -93,27 +64,6 @@ def test_a_corpus_built_again_to_the_same_bytes_retrains_nothing(copy):
     assert copy.planned() == {}
     copy.snakemake()
     assert state(copy.folder / "results/models") == models
-
-
-def test_more_windows_than_the_text_holds(copy, config):
-    output = copy.snakemake(config=config("count: 6", "count: 60000"), check=False)
-    assert "windows: the evaluation split of" in output
-    assert "is too short for 60,000 windows of 32 bytes" in output
-
-
-def test_a_truncated_logits_file_is_named_and_other_scores_stay(copy):
-    path = copy.folder / "results/logits/bn4-s1337.parquet"
-    other = copy.folder / "results/scores/tto/bn16-s1337.parquet"
-    kept = other.read_bytes()
-    path.write_bytes(path.read_bytes()[:-500])
-    output = copy.snakemake(check=False)
-    assert "results/logits/bn4-s1337.parquet: changed or damaged since it was written" in output
-    assert "delete it and run again" in output
-    assert "Traceback" not in output
-    assert other.read_bytes() == kept
-    path.unlink()
-    copy.snakemake()
-    assert copy.planned() == {}
 
 
 def test_a_checkpoint_of_the_users_own_is_a_model_like_any_other(copy, config):

@@ -30,14 +30,9 @@ def refused(study, tmp_path):
     return plan_and_run
 
 
-@pytest.mark.parametrize("name", ["truth", "another"])
-def test_a_mistyped_truth_is_no_reason_to_use_the_scores_of_the_old_one(refused, name):
-    line = refused(TRUTH, f"  - {{name: {name}, published_as: NanoGPT 300M, path: nowhere.safetensors}}\n")
+def test_a_mistyped_truth_is_no_reason_to_use_the_scores_of_the_old_one(refused):
+    line = refused(TRUTH, "  - {name: truth, published_as: NanoGPT 300M, path: nowhere.safetensors}\n")
     assert line.startswith("truths.0.path: no file nowhere.safetensors")
-
-
-def test_a_folder_of_results_with_a_wildcard_in_it(refused):
-    assert refused("corpus:\n", "results: results/{model}\ncorpus:\n").startswith("results: results/{model}: '{' in")
 
 
 def test_a_key_that_stands_twice(refused):
@@ -62,7 +57,5 @@ def test_without_the_text_needs_can_be_told_but_nothing_is_planned_or_run(study)
     output = study.snakemake("needs", config=config)
     assert message in output
     assert "GPU hours" in output
-    for target in ("results/workstation/corpus/manifest.json", ""):
-        for how in (["-n"], []):
-            output = study.snakemake(target, config=config, options=how, check=False)
-            assert message in output.split("ConfigError")[1].splitlines()[1], (target, how)
+    output = study.snakemake("", config=config, options=["-n"], check=False)
+    assert message in output.split("ConfigError")[1].splitlines()[1]

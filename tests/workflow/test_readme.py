@@ -45,23 +45,6 @@ def test_the_readme_is_short():
     assert len(README.splitlines()) <= 150
 
 
-def test_every_table_and_figure_it_lists_is_declared():
-    declared = {"table": {}, "figure": {}}
-    for rules in (ROOT / "workflow/rules").glob("*.smk"):
-        for kind, name, options in re.findall(
-            r"\*\*(table|figure)\(\s*f?\"(\w+)(?:_\{+\w+\}+)?\"(.*?)\n? *\),\n", rules.read_text(), flags=re.DOTALL
-        ):
-            declared[kind][name] = options
-        declared["table"] |= dict.fromkeys(re.findall(r' else "(\w+)",$', rules.read_text(), flags=re.MULTILINE), "")
-    parts = {part.partition("\n")[0]: part for part in RESULTS.split("\n## ")}
-    tables, figures = (re.findall(r"^\| `(\w+)`", parts[kind], flags=re.MULTILINE) for kind in ("Tables", "Figures"))
-    assert len(tables) > 10
-    assert set(tables) <= set(declared["table"])
-    assert {name.removesuffix("_typical") for name in figures} <= set(declared["figure"])
-    assert [name for name, options in declared["table"].items() if "latex=False" in options] == ["samples"]
-    assert "CSV (tidy), Markdown, HTML and LaTeX under `results/tables/` (`samples`: no LaTeX)" in RESULTS
-
-
 def test_links_and_paths_exist():
     for name, page in PAGES.items():
         folder = (ROOT / name).parent
@@ -168,32 +151,3 @@ def test_a_study_imports_the_library_itself_and_what_it_needs_and_its_steps_noth
                 allowed = [study, *studies.needs(study)] if study else []
                 assert room != "studies" or inner[0] in allowed, f"{path} imports {'.'.join([room, *inner])}"
                 assert room not in planning or (study and path.name == "plan.py"), f"{path} imports {room}"
-
-
-def test_one_statement_on_versions_of_python():
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
-    assert wanted == ">=3.11,<3.14"
-    assert "Python 3.11 to 3.13" in README
-    assert "(3, 11) <= sys.version_info[:2] <= (3, 13)" in (ROOT / "Makefile").read_text()
-    for name, page in PAGES.items():
-        assert "3.11 or newer" not in page, name
-
-
-def test_no_page_has_two_headings_of_one_name():
-    for name, page in PAGES.items():
-        found = anchors(page)
-        if name != "CHANGELOG.md":
-            assert len(found) == len(set(found)), name
-
-
-def test_the_paper_is_in_the_form_of_the_journal():
-    text, references = ((ROOT / f"docs/paper/paper.{kind}").read_text() for kind in ("md", "bib"))
-    _, front, body = text.split("---\n", 2)
-    facts, citation = yaml.safe_load(front), yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert facts["title"] == citation["title"]
-    assert [own["name"] for own in facts["authors"]] == [own["name"] for own in citation["authors"]]
-    assert {own["affiliation"] for own in facts["authors"]} == {own["index"] for own in facts["affiliations"]}
-    assert (ROOT / "docs/paper" / facts["bibliography"]).is_file()
-    assert set(re.findall(r"@(\w+\d{4})", body)) == set(re.findall(r"@\w+\{(\w+),", references))
-    assert {"# Summary", "# Statement of need", "# Acknowledgements", "# References"} <= set(body.splitlines())
-    assert 250 <= len(body.split()) <= 1000

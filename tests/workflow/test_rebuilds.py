@@ -55,25 +55,11 @@ def test_a_new_bottleneck_trains_one_model(study, tmp_path):
     assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, "tbat": 1, TABLE: 1}
 
 
-def test_a_new_seed_trains_a_new_family_and_no_truth(study, tmp_path):
-    config = tmp_path / "seed.yaml"
-    config.write_text((study.folder / "tests/config/tiny.yaml").read_text() + "seeds: [1337, 1]\n")
-    assert study.planned(config=str(config)) == {"train": 2, "logits": 2, "score": 2, "tbat": 2, TABLE: 1}
-
-
-@pytest.mark.parametrize("change", ["delta: 0.1", "condition: tangent", "mass_tolerance: 0.001"])
-def test_another_question_to_bat_rescores_tbat_alone(study, tmp_path, change):
+def test_another_question_to_bat_rescores_tbat_alone(study, tmp_path):
     config = tmp_path / "tbat.yaml"
     text = (study.folder / "tests/config/tiny.yaml").read_text()
-    config.write_text(text.replace("tbat: {", f"tbat: {{{change}, "))
+    config.write_text(text.replace("tbat: {", "tbat: {delta: 0.1, "))
     assert study.planned(config=str(config)) == {"tbat": 2, TABLE: 1}
-
-
-def test_other_approximations_touch_no_score(study, tmp_path):
-    config = tmp_path / "approximations.yaml"
-    text = (study.folder / "tests/config/tiny.yaml").read_text()
-    config.write_text(text.replace("approximations: [4]", "approximations: [2]"))
-    assert study.planned(config=str(config)) == {}
 
 
 SCORED = {"score": 2, TABLE: 1}
@@ -85,18 +71,10 @@ RETRAINED = {"train": 2, "train_truth": 1, "logits": 3, "score": 2, "tbat": 2, T
     ("path", "old", "new", "expected"),
     [
         ("scripts/oversmoothing/scores/metrics.py", "/ -math.log(2)", "/ -math.log(3)", SCORED),
-        (
-            "scripts/oversmoothing/scores/catalogue/metrics.py",
-            '    "tbat": Metric(',
-            f'{BRIER}    "tbat": Metric(',
-            SCORED,
-        ),
         ("scripts/oversmoothing/scores/decodings/top_p.py", "mass == 1", "mass >= 1", {"tbat": 2, **SCORED}),
         ("scripts/oversmoothing/scores/decodings/eta.py", "math.sqrt(epsilon)", "2 * math.sqrt(epsilon)", {}),
         ("scripts/oversmoothing/models/model.py", "[:rows], std=std", "[:rows], std=1.5 * std", RETRAINED),
-        ("scripts/oversmoothing/training/optimiser.py", "fused=True", "fused=False", RETRAINED),
         ("scripts/oversmoothing/bat/simplex.py", "FEASIBLE = 1e-9", "FEASIBLE = 1e-10", {"tbat": 2, TABLE: 1}),
-        ("scripts/oversmoothing/argmaxability/classes.py", "SPARE = 3", "SPARE = 2", {}),
         (
             "scripts/oversmoothing/models/inference.py",
             "range(",
@@ -145,26 +123,12 @@ def test_in_a_whole_project_a_metric_redoes_what_is_scored_and_shown_and_a_decod
     assert scored == SCORED_IN_ALL | SHOWN_IN_ALL
 
 
-def test_changed_text_rebuilds_the_corpus_and_all_that_follows(study):
-    back = study.edit("text.jsonl", "a", "b")
-    try:
-        planned = study.planned()
-    finally:
-        back()
-    assert planned["build_corpus"] == 1
-    assert planned["train"] == 2
-
-
-@pytest.mark.parametrize("how", ["an older file in its place", "its time kept"])
-def test_changed_text_is_seen_whatever_its_time_says(study, how):
+def test_changed_text_is_seen_whatever_its_time_says(study):
     path = study.folder / "text.jsonl"
     right, stat = path.read_bytes(), path.stat()
     other = path.with_name("other.jsonl")
     other.write_bytes(right.replace(b"a", b"b", 1))
-    if how == "its time kept":
-        os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    else:
-        os.utime(other, (1, 1))
+    os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     try:
         other.replace(path)
         planned = study.planned()
@@ -178,13 +142,11 @@ def test_changed_text_is_seen_whatever_its_time_says(study, how):
 @pytest.mark.parametrize(
     ("package", "expected"),
     [
-        ("torch", {"train": 2, "train_truth": 1, "logits": 3, "score": 2, "tbat": 2, TABLE: 1}),
         (
             "numba",
             {"build_corpus": 1, "train": 2, "train_truth": 1, "draw_windows": 1, "logits": 3, "score": 2, "tbat": 2},
         ),
         ("seaborn", {}),
-        ("pyarrow", {}),
     ],
 )
 def test_another_version_of_a_package_redoes_what_computes_with_it(study, package, expected):
@@ -212,12 +174,6 @@ def test_results_whose_records_are_lost_are_held_against_the_config_by_their_rea
     assert table.exists()
 
 
-def test_resamples_redraw_the_table_alone(study, tmp_path):
-    config = tmp_path / "resamples.yaml"
-    config.write_text((study.folder / "tests/config/tiny.yaml").read_text().replace("resamples: 100", "resamples: 200"))
-    assert study.planned(config=str(config)) == {TABLE: 1}
-
-
 def test_where_things_are_computed_changes_nothing(study, tmp_path):
     config = tmp_path / "elsewhere.yaml"
     text = (study.folder / "tests/config/tiny.yaml").read_text()
@@ -225,8 +181,3 @@ def test_where_things_are_computed_changes_nothing(study, tmp_path):
         text.replace("folder: checkpoints, interval: 4", "folder: scratch, interval: 5") + "device: cpu\n"
     )
     assert study.planned(config=str(config)) == {}
-
-
-def test_results_folders_of_two_configs_never_mix(study):
-    assert study.planned(config="config/thesis.yaml", target="results/thesis/tables/oversmoothing.csv")["train"] == 7
-    assert study.planned() == {}

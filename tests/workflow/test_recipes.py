@@ -74,11 +74,6 @@ def test_a_metric_stands_in_every_table_of_scores(everything, name):
     assert "Brier" in page(everything, name)
 
 
-@pytest.mark.parametrize("name", ["oversmoothing"])
-def test_a_metric_is_drawn(everything, name):
-    assert "Brier" in text_of(everything.folder / f"results/figures/{name}.svg", everything)
-
-
 def test_the_recipe_of_a_metric_names_every_table_and_figure_that_has_it(everything):
     words = re.findall(r"`(\w+?)(_\.\.\.)?`", SECTIONS["A metric: one place"])
     named, beginnings = {name for name, _ in words}, tuple(f"{name}_" for name, more in words if more)
@@ -100,11 +95,6 @@ def test_a_metric_is_charted_on_the_page_and_the_terminals_table_keeps_to_80_col
     )
     assert "Brier" in printed.stdout
     assert max(map(len, printed.stdout.splitlines())) <= 80
-
-
-def text_of(figure, everything):
-    """Return the words of a figure."""
-    return " ".join(re.findall(r"<text[^>]*>(.*?)</text>", figure.read_text(), flags=re.DOTALL))
 
 
 def test_a_decoding_method_is_scored_sampled_and_accepted_at_the_command_line(everything):

@@ -118,11 +118,6 @@ def test_a_second_run_does_nothing_and_another_revision_costs_only_itself(projec
     assert planned == {"fetch": 1, "others": 2, "other_models_table": 1}
 
 
-def test_everything_has_the_table_only_if_the_config_lists_models(project, tmp_path):
-    assert project.planned("all", config=write(tmp_path, [NEOX]))["other_models_table"] == 1
-    assert not {"others", "other_models_table"} & project.planned("all", config=write(tmp_path, [])).keys()
-
-
 def test_steps_with_the_same_weights_are_refused_before_anything_is_fetched(project, tmp_path):
     config = write(tmp_path, [{"name": "mixed", "hub": "owner/mixed", "revisions": ["step1", "step4"]}])
     output = project.snakemake("assets", config=config, check=False)

@@ -1,8 +1,5 @@
 """The study in the real DAG: its numbers are those of the models, and a change of prompt costs next to nothing."""
 
-import matplotlib.image
-import numpy as np
-import pandas as pd
 import pytest
 import torch
 from recipes import MINE
@@ -47,30 +44,16 @@ def test_the_table_holds_what_the_models_say(everything):
     assert table.tbat.notna().sum() == 4
 
 
-def test_prompts_of_any_length_keep_their_order(everything):
-    windows = pd.read_parquet(everything.folder / "results/showcase/windows.parquet")
-    assert [len(prompt) for prompt in windows.prompt] == [4, 19]
-    logits = pd.read_parquet(everything.folder / "results/showcase/logits/truth.parquet")
-    assert logits.target.tolist() == [ord("r"), ord("o")]
-    assert not np.allclose(logits.logits[0], logits.logits[1])
-
-
-def test_a_second_run_does_nothing(everything, changed):
-    assert changed("", "") == {}
-
-
-@pytest.mark.parametrize("prompt", ["prompt: the wate, next: r", "prompt: null"])
-def test_another_prompt_reruns_no_window_and_trains_nothing(changed, prompt):
-    jobs = changed("prompt: wate, next: r", prompt)
+def test_another_prompt_reruns_no_window_and_trains_nothing(changed):
+    jobs = changed("prompt: wate, next: r", "prompt: null")
     assert jobs == {"draw_showcase": 1, **SHOWN, "oversmoothing_illustrated": 1}
 
 
 def test_a_renamed_prompt_redraws_its_figures_alone(everything, tmp_path):
     text = (everything.folder / "tests/config/tiny.yaml").read_text().replace("name: water", "name: lake")
     (tmp_path / "lake.yaml").write_text(text)
-    for part in ("", "svd_"):
-        target = f"results/figures/next_byte_{part}lake.png"
-        assert everything.planned(target, config=(str(tmp_path / "lake.yaml"), MINE)) == {"next_byte_table": 1}
+    targets = [f"results/figures/next_byte_{part}lake.png" for part in ("", "svd_")]
+    assert everything.planned(*targets, config=(str(tmp_path / "lake.yaml"), MINE)) == {"next_byte_table": 1}
 
 
 def test_tau_rescores_the_showcase_and_runs_no_model(everything, changed):
@@ -79,23 +62,12 @@ def test_tau_rescores_the_showcase_and_runs_no_model(everything, changed):
     assert not {"showcase_logits", "showcase_tbat", "logits", "train"} & set(jobs)
 
 
-def test_a_new_rank_asks_that_model_alone(changed):
-    jobs = changed("  - {rank: 4}\n", "  - {rank: 4}\n  - {rank: 8}\n")
-    assert (jobs["train"], jobs["showcase_logits"], jobs["showcase_score"], jobs["showcase_tbat"]) == (1, 1, 1, 1)
-
-
 def test_a_prompt_that_fits_no_block_stops_before_anything_runs(everything, tmp_path):
     text = (everything.folder / "tests/config/tiny.yaml").read_text().replace("prompt: wate", f"prompt: {'wate' * 9}")
     (tmp_path / "long.yaml").write_text(text)
     output = everything.snakemake(*EVERYTHING, config=(str(tmp_path / "long.yaml"), MINE), check=False)
     assert "showcase.0: the prompt of water has 36 bytes, and the block of bn4-s1337 32; shorten the prompt" in output
     assert "Traceback" not in output
-
-
-def test_every_prompt_has_its_figures(everything):
-    for name in ("water", "democracy", "svd_water", "svd_democracy"):
-        figure = everything.folder / f"results/figures/next_byte_{name}.png"
-        assert matplotlib.image.imread(figure).std() > 0.05, figure
 
 
 def test_a_metric_that_is_added_is_shown(everything):
