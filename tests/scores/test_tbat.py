@@ -127,10 +127,11 @@ def test_a_tolerated_bracket_is_recorded_and_its_middle_is_the_score():
 
 
 def test_the_shortcut_rejects_more_and_stands_beside_the_exact_mass(model):
-    settings = {"delta": 0.2, "mass_tolerance": 1e-9, "approximations": [2, 4, 8, 99]}
+    settings = {"delta": 0.2, "mass_tolerance": 1e-9, "approximations": [2, 4, 8, 99], "per_window": 3, "windows": None}
     tbat_approximation.main(tbat_job(model, settings))
     wide = pd.read_parquet(model / "out.parquet").pivot_table("value", ["window", "position"], "approximation")
     assert wide.columns.tolist() == [2, 4, 8]
+    assert (wide.groupby("window").size() == 3).all()
     assert (wide[2] >= wide[4] - 1e-7).all()
     assert (wide[4] >= wide[8] - 1e-7).all()
     facts = {"model": "bn8", "rank": 8, "seed": 1, "published_as": "8", "differs": []}

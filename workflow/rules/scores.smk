@@ -68,7 +68,11 @@ rule tbat_approximation:
         **per_attempt(mem_mb=2000, runtime=240),
     params:
         settings=settings(
-            delta=TBAT["delta"], mass_tolerance=TBAT["mass_tolerance"], approximations=TBAT["approximations"]
+            delta=TBAT["delta"],
+            mass_tolerance=TBAT["mass_tolerance"],
+            per_window=TBAT["per_window"],
+            windows=TBAT["windows"],
+            approximations=TBAT["approximations"],
         ),
     script:
         step("tbat_approximation.py")
