@@ -62,17 +62,20 @@ def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
 
     On the trunk of a plain head it reads what enters the bottleneck; else what enters the full model's head.
     """
-    of_the_other = ("sequences",) if config["retrained"]["sequences"] is None else ("learning_rate", "warmup_steps")
-    dropped = ("ranks", "norm", "square", *of_the_other)
-    chosen = {key: value for key, value in config["retrained"].items() if key not in dropped}
-    how = {key: config["training"][key] for key in ("precision", "threads")}
     return settings(
         rank=None if head.kind == FULL_HEAD.kind else head.rank,
         norm="after" if head.kind == HEADS["after"].kind else "none",
         reads="pre" if by_name(config)[str(head.source)].kind == "plain" else "post",
-        **chosen,
-        **how,
+        **retraining(config),
     )
+
+
+def retraining(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of how any head is retrained: those of the section `retrained` that count, precision and threads."""
+    of_the_other = ("sequences",) if config["retrained"]["sequences"] is None else ("learning_rate", "warmup_steps")
+    dropped = ("ranks", "norm", "square", *of_the_other)
+    chosen = {key: value for key, value in config["retrained"].items() if key not in dropped}
+    return chosen | {key: config["training"][key] for key in ("precision", "threads")}
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:

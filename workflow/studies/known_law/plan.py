@@ -11,6 +11,7 @@ from plan.models import Model, by_name, trained_here, trained_member
 from plan.settings import settings
 from plan.studies import Study
 from plan.tokens import over_bytes
+from studies.imposed_rank.plan import retraining
 
 PURE = {"name": "pure"}
 WITHOUT_ZEROS = ("pure", "temperature")  # all other methods give some bytes nothing
@@ -136,9 +137,7 @@ def corpus_settings(config: Config, text: Text) -> dict[str, Any]:
 
 def head_settings(config: Config, law: Law) -> dict[str, Any]:
     """Settings of the head of a law of known rank, retrained as those of `retrained` are."""
-    chosen = {key: value for key, value in config["retrained"].items() if key not in ("ranks", "norm", "square")}
-    how = {key: config["training"][key] for key in ("precision", "threads")}
-    return settings(rank=law.rank, norm="none", reads="post", **chosen, **how)
+    return settings(rank=law.rank, norm="none", reads="post", **retraining(config))
 
 
 def rows(config: Config) -> list[dict[str, Any]]:
