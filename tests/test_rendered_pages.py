@@ -12,6 +12,7 @@ NO_RESULTS = {  # settings, sizes, speeds, citations, tables of the thesis, and 
         Python 3.11 to 3.13; 6.8 MB; 0.4 MB; 2.2 GB; 1.2 GB; 95 %; 90 %; 12 %; 62 % at rank 4, 8 % at 16
         arXiv 2603.10145; arXiv 2608.16671
         """,
+    "api": "thesis 4.1.6; (0.5, 0, 0.5); 1.25 times; ln 1.25; before 1.0",
     "architecture": "",
     "bat": """
         1.25; 95 %; took 0.2 to 0.6 s; 0.005 and 0.014 wide, where 0.001; 0.2 and 1.1 GB; 1.2e-10; 0.045

@@ -1,4 +1,4 @@
-"""Write the documents: pages from their sources and the kept tables, and into two of them what code declares.
+"""Write the documents: pages from their sources and the kept tables, and into three of them what code declares.
 
 `make docs` renders `docs/source/NAME.md` to `docs/NAME.md`, and `docs/source/README.md` to `README.md`. In PARTS it
 replaces what stands between two comments; the rest is written by hand.
@@ -16,6 +16,7 @@ from oversmoothing.tables.quantities import Run, environment
 from oversmoothing.tables.record import documentation
 from plan import studies
 from schemas.config import read_schema
+from schemas.reference import reference
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES, PUBLISHED = ROOT / "resources/studies", ROOT / "resources/published"
@@ -138,7 +139,11 @@ def _flow(value: Any) -> str:
     return yaml.safe_dump(value, default_flow_style=True, width=1000).splitlines()[0]
 
 
-PARTS = {ROOT / "config/README.md": ("keys", keys), ROOT / "docs/results.md": ("columns", documentation)}
+PARTS = {
+    ROOT / "config/README.md": ("keys", keys),
+    ROOT / "docs/results.md": ("columns", documentation),
+    ROOT / "docs/api.md": ("surface", reference),
+}
 
 if __name__ == "__main__":
     main()

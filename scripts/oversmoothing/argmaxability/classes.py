@@ -39,22 +39,23 @@ CLOSE = 1e-6  # length of a residual, in whitened coordinates, below which a cla
 def argmaxable(
     weights: np.ndarray, bias: np.ndarray | None = None, hidden: np.ndarray | None = None, effort: int = EFFORT
 ) -> Argmaxability:
-    """Decide for each class of a head whether some h makes it strictly the argmax, with a proof for each.
+    """Return for each class of a head whether some h makes its logit strictly the largest, with a proof for each.
 
-    Up to `ALL_PAIRS` classes the search keeps the product of all pairs of rows and goes on until floats can tell no
-    more. Above, it works with a part of the rows (`oversmoothing.argmaxability.working_set`) and has a limit, so some
-    classes may be undecided; besides the weights and a whitened copy it takes some hundred megabytes.
+    Up to 2,048 classes the search keeps the product of all pairs of rows and goes on until floats can tell no
+    more. Above, it works with a part of the rows and has a limit, so some classes may be undecided; besides the weights
+    and a whitened copy it takes some hundred megabytes.
 
     Parameters
     ----------
     weights : array, shape (v, d)
-        Taken as exact, in float64.
+        The head W, taken as exact, in float64.
     bias : array, shape (v,), optional
+        The head's bias.
     hidden : array, shape (n, d), optional
         Hidden states to try as witnesses before any search, for example those of a model; read in blocks, so they may
         be on disk.
     effort : int
-        Above `ALL_PAIRS` classes, the rounds per dimension after which a class is left undecided.
+        Above 2,048 classes, the rounds per dimension after which a class is left undecided.
 
     Returns
     -------
@@ -64,6 +65,21 @@ def argmaxable(
     ------
     ValueError
         If a shape is wrong, or a row has NaN or an infinity.
+
+    References
+    ----------
+    A. Grivas, N. Bogoychev and A. Lopez, "Low-rank softmax can have unargmaxable classes in theory but rarely in
+    practice", ACL 2022.
+
+    Examples
+    --------
+    The last row lies between the others, so no h makes its logit the largest.
+
+    >>> import numpy as np
+    >>> from oversmoothing import argmaxability
+    >>> weights = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [0, 0]])
+    >>> argmaxability.argmaxable(weights).argmaxable
+    array([ True,  True,  True,  True, False])
     """
     weights = _checked("weights", weights, (None, None))
     v, d = weights.shape
@@ -89,7 +105,7 @@ def argmaxable(
 
 
 def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
-    """Restrict a head to the outputs of a LayerNorm without bias in front of it: W diag(gain) (I - 11^T / r).
+    """Return a head restricted to the outputs of a LayerNorm without bias in front of it: W diag(gain) (I - 11^T / r).
 
     A LayerNorm gives h = gain * x with sum(x) = 0 and a fixed norm; if the head has no bias, the norm of h does not
     affect the argmax. The product has rank r - 1 at most. It is returned as W diag(gain) Q^T for an orthonormal basis Q
@@ -98,6 +114,7 @@ def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     weights : array, shape (v, r)
+        The head W.
     gain : array, shape (r,)
         The LayerNorm's weight.
 
@@ -110,6 +127,20 @@ def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
     ------
     ValueError
         If a shape is wrong, or a value is NaN or infinite.
+
+    Examples
+    --------
+    In two dimensions every class of this head is argmaxable. The norm leaves one dimension, in which the third row
+    lies between the others.
+
+    >>> import numpy as np
+    >>> from oversmoothing import argmaxability
+    >>> weights = np.array([[1.0, 0], [0, 1], [2, 2]])
+    >>> argmaxability.argmaxable(weights).argmaxable
+    array([ True,  True,  True])
+    >>> behind = argmaxability.reachable(weights, np.ones(2))
+    >>> behind.shape, argmaxability.argmaxable(behind).argmaxable
+    ((3, 1), array([ True,  True, False]))
     """
     weights = _checked("weights", weights, (None, None))
     gain = _checked("gain", gain, (weights.shape[1],))

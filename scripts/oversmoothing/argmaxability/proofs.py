@@ -141,12 +141,12 @@ def exact_combination(
 
 
 def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -> None:
-    """Check every certificate in rational arithmetic; takes seconds for hundreds of dimensions.
+    """Check every certificate in rational arithmetic, and return nothing; takes seconds for hundreds of dimensions.
 
     Parameters
     ----------
-    weights, bias : arrays, shape (v, d) and (v,)
-        The arguments of `oversmoothing.argmaxability.classes.argmaxable`.
+    weights, bias : array, shape (v, d), and array, shape (v,), or None
+        Those that `argmaxability.argmaxable` was given.
     result : Argmaxability
         Undecided classes have no certificate and are skipped.
 
@@ -154,6 +154,16 @@ def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -
     ------
     ValueError
         If a certificate does not prove its class's status; the message names the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oversmoothing import argmaxability
+    >>> weights = np.array([[1.0], [2.0], [3.0]])
+    >>> result = argmaxability.argmaxable(weights)
+    >>> result.status.tolist()
+    ['argmaxable', 'unargmaxable', 'argmaxable']
+    >>> argmaxability.check(weights, None, result)
     """
     weights = np.asarray(weights, np.float64)
     for i, status in enumerate(result.status):

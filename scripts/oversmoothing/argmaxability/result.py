@@ -11,7 +11,7 @@ NAMED = 10  # undecided classes that an error message lists
 
 
 class Combination(NamedTuple):
-    """Rows that combine to a class's row.
+    """The rows that combine to a class's row.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Combination(NamedTuple):
 
 @dataclass(frozen=True)
 class Argmaxability:
-    """Status and certificate of each of v classes.
+    """The status and the certificate of each of v classes.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Argmaxability:
         Proven lower bound of its lead over the runner-up at that h, in logits (not the widest possible lead); NaN
         otherwise.
     combination : dict of int to Combination
-        For each unargmaxable class, the other rows that combine to its own. `oversmoothing.argmaxability.proofs.check`
-        computes their exact shares.
+        For each unargmaxable class, the other rows that combine to its own. `argmaxability.check` computes their exact
+        shares.
     rest : dict of int to float64 array, shape (d,)
         What is to be added to `hidden` of a class that leads only by what rounding left in the weights: so little that
         no h of so few digits shows it.

@@ -23,7 +23,7 @@ RANK_TOLERANCE = 1e-10  # singular values below this share of the largest are ro
 
 @dataclass(frozen=True)
 class Basis:
-    """Constraints of a head on every distribution, the same at all positions.
+    """The constraints that a head W (v, d) puts on every distribution, the same at all positions.
 
     Attributes
     ----------
@@ -38,16 +38,21 @@ class Basis:
 
     @property
     def full(self) -> bool:
-        """Whether q = p is the only solution, so that no token is rejected."""
+        """Whether q = p is the only solution, so that no token with mass is rejected."""
         return self.columns.shape[1] >= self.columns.shape[0]
 
 
 @dataclass(frozen=True)
 class TangentBasis(Basis):
-    """Constraints after a LayerNorm: `columns`, of W diag(gain) (I - 1 1^T / r), less one direction at each position.
+    """The constraints of a head W (v, r) behind a LayerNorm.
+
+    Its `columns` span those of W diag(gain) (I - 1 1^T / r) and the constant vector. At each position one direction
+    of them is free.
 
     Attributes
     ----------
+    columns, twins
+        As those of `Basis`.
     gain : float64 array, shape (r,)
         Weights of the LayerNorm.
     coordinates : float64 array, shape (m, r + 1)
@@ -58,7 +63,7 @@ class TangentBasis(Basis):
     coordinates: np.ndarray
 
     def normals(self, post: np.ndarray) -> np.ndarray:
-        """Direction of the basis that each hidden state leaves free.
+        """Return the direction of the basis that each hidden state leaves free.
 
         Parameters
         ----------
@@ -81,35 +86,70 @@ class TangentBasis(Basis):
 
 
 def prepare(weights: np.ndarray) -> Basis:
-    """Constraints of a head under the thesis's condition W^T q = W^T p.
+    """Return the constraints of a head under the condition W^T q = W^T p (thesis appendix D).
 
     Parameters
     ----------
     weights : array, shape (v, d)
         The head W. Its columns may be linearly dependent, and its rows may repeat.
 
+    Returns
+    -------
+    Basis
+
     Raises
     ------
     ValueError
         If `weights` is not a matrix or contains NaN or infinity.
+
+    Examples
+    --------
+    A head of one dimension leaves the distributions of three tokens one direction, (1, -2, 1).
+
+    >>> import numpy as np
+    >>> from oversmoothing import bat
+    >>> basis = bat.prepare(np.array([[1.0], [2.0], [3.0]]))
+    >>> basis.columns.shape, bool(np.allclose([1, -2, 1] @ basis.columns, 0))
+    ((3, 2), True)
     """
     weights = _checked(weights)
     return Basis(_orthonormal(weights), twins=find_twins(weights))
 
 
 def prepare_tangent(weights: np.ndarray, gain: np.ndarray) -> TangentBasis:
-    """Constraints of a head after a LayerNorm, under the condition on the norm's tangent space.
+    """Return the constraints of a head behind a LayerNorm, under the condition on the norm's tangent space.
+
+    The input of the head, h = gain * n, moves only along that space. So a q has to meet fewer conditions than
+    W^T q = W^T p, and more tokens are rejected.
 
     Parameters
     ----------
     weights : array, shape (v, r)
+        The head W.
     gain : array, shape (r,)
         Weights of the LayerNorm, which has no bias; not 0, since h would not determine n.
+
+    Returns
+    -------
+    TangentBasis
 
     Raises
     ------
     ValueError
         If the shapes do not match, a value is not finite or a gain is 0.
+
+    Examples
+    --------
+    The condition W^T q = W^T p leaves this head q = p alone. At each position the norm frees one direction.
+
+    >>> import numpy as np
+    >>> from oversmoothing import bat
+    >>> weights, gain, p = np.eye(3), np.ones(3), np.array([0.4, 0.2, 0.4])
+    >>> bat.reject_set(bat.prepare(weights), p, delta=1).rejected
+    array([[False, False, False]])
+    >>> post = np.array([1.0, -2.0, 1.0]) / np.sqrt(2)  # what enters the head: of mean 0 and variance 1
+    >>> bat.reject_set(bat.prepare_tangent(weights, gain), p, delta=1, post=post).rejected
+    array([[False,  True, False]])
     """
     weights, gain = _checked(weights), np.asarray(gain, np.float64)
     if gain.shape != weights.shape[1:] or not np.isfinite(gain).all() or not gain.all():

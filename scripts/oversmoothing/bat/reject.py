@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oversmoothing.bat import DELTA, LARGEST_DELTA, simplex
+import oversmoothing.bat.simplex as simplex
+from oversmoothing.bat import DELTA, LARGEST_DELTA
 from oversmoothing.bat.basis import Basis, TangentBasis
 from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED
@@ -35,11 +36,11 @@ class RejectSet:
     p : float64 array, shape (n, v)
         The distributions, renormalised.
     rejected, undecided : bool arrays, shape (n, v)
-        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero (1e-6 above `LARGEST_DENSE` tokens), too
-        close to decide in floating point, if `mass_tolerance` allows it, or, above `LARGEST_DENSE` tokens only, if no
-        proof was found.
+        A token is undecided if its smallest q_i / p_i is within 1e-8 of zero (1e-6 above 1,000 tokens with mass), too
+        close to decide in floating point, if `mass_tolerance` allows it, or, above 1,000 tokens only, if no proof was
+        found.
     certificates : Certificates or None
-        Proof of each decision, if requested; up to `LARGEST_DENSE` tokens only.
+        Proof of each decision, if requested; up to 1,000 tokens only.
     """
 
     p: np.ndarray
@@ -49,7 +50,7 @@ class RejectSet:
 
     @property
     def mass(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bound of TBAT, shape (n,) each: without and with the undecided tokens."""
+        """The lower and the upper bound of TBAT, shape (n,) each: without and with the undecided tokens."""
         low = np.where(self.rejected, self.p, 0.0).sum(axis=1)
         return low, low + np.where(self.undecided, self.p, 0.0).sum(axis=1)
 
@@ -78,25 +79,28 @@ def reject_set(
     post: np.ndarray | None = None,
     certificates: bool = False,
 ) -> RejectSet:
-    """BAT-reject set of each distribution.
+    """Return the BAT-reject set of each distribution: the tokens to which the truth may give no mass.
+
+    Token i is in the set of p if some distribution q with W^T q = W^T p and q_j <= p_j e^delta has q_i = 0 (thesis
+    4.1.6 and appendix D; Finlayson et al. 2024).
 
     Parameters
     ----------
     basis : Basis
-        Of the head: `basis.prepare`, or `basis.prepare_tangent` for the condition after a LayerNorm.
+        Of the head: `bat.prepare`, or `bat.prepare_tangent` for the condition behind a LayerNorm.
     p : array, shape (n, v) or (v,)
         Distributions; zeros (truncated decodings) and sums that differ from 1 by float32 rounding are allowed. A single
         distribution means n = 1.
     delta : float
-        In nats, 0 to 20: q_j <= p_j e^delta.
+        In nats, 0 to 20. The default is `bat.DELTA`, ln 1.25 (thesis 4.1.6).
     mass_tolerance : float
         Stop at a position once the remaining tokens have at most this mass and leave them undecided; 0 decides all.
-        Above `LARGEST_DENSE` tokens the time depends on it: 1e-3 costs a fraction of 0.
+        Above 1,000 tokens the time depends on it: 1e-3 costs a fraction of 0.
     post : array, shape (n, r) or (r,), optional
         Input of the head at each position; required for a `TangentBasis`, and only allowed for it.
     certificates : bool
-        Keep a proof of each decision (v m + v^2 small integers per distribution and token). Not above `LARGEST_DENSE`
-        tokens, where `large.solve.solve` keeps the proofs of the tokens that it is asked for.
+        Keep a proof of each decision (v m + v^2 small integers per distribution and token). Not above 1,000 tokens,
+        where `oversmoothing.bat.large.solve.solve` keeps the proofs of the tokens that it is asked for.
 
     Returns
     -------
@@ -106,7 +110,21 @@ def reject_set(
     ------
     ValueError
         If shapes do not match, a row of p is not a distribution, or delta or mass_tolerance is out of range, or if
-        certificates of more than `LARGEST_DENSE` tokens are requested.
+        certificates of more than 1,000 tokens are requested.
+
+    Examples
+    --------
+    This head leaves the direction (1, -2, 1) open. The first distribution may lose its second token, as
+    (0.5, 0, 0.5) has the same mean and nowhere more than 1.25 times the probability. The second would have to grow
+    too much.
+
+    >>> import numpy as np
+    >>> from oversmoothing import bat
+    >>> basis = bat.prepare(np.array([[1.0], [2.0], [3.0]]))
+    >>> sets = bat.reject_set(basis, np.array([[0.45, 0.1, 0.45], [0.3, 0.4, 0.3]]))
+    >>> sets.rejected
+    array([[False,  True, False],
+           [False, False, False]])
     """
     p = distributions(p, len(basis.columns))
     if not 0 <= delta <= LARGEST_DELTA:

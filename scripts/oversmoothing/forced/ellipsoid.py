@@ -41,11 +41,12 @@ STARTS = ("quadratic", "free", "opposite", "given", "random")
 
 @dataclass(frozen=True)
 class OnEllipsoid:
-    """The nearest distributions found of a LayerNorm and a head to n truths.
+    """The nearest distributions q to n truths that were found for a LayerNorm and a head.
 
     Attributes
     ----------
     log_q : float64 array, shape (n, v)
+        Log-probabilities of q.
     hidden : float64 array, shape (n, r)
         h = gain * s with sum(s) = 0 and |s|^2 = r that gives them.
     forced : float64 array, shape (n,)
@@ -54,9 +55,9 @@ class OnEllipsoid:
         The true value lies in [forced - gap, forced]. It is tiny where the free minimum lies outside the
         ellipsoid; where it lies inside, it reaches down to the free minimum.
     start : int8 array, shape (n,)
-        Which start led there, as a place in `STARTS`: the minimum on the sphere of the divergence's second-order
-        approximation at the free minimum, the free minimum moved to the sphere, the point opposite, the start that was
-        given, or a random point. -1 where the free minimum itself is reached.
+        Which start led there. 0: the minimum on the sphere of the divergence's second-order approximation at the free
+        minimum; 1: the free minimum moved to the sphere; 2: the point opposite; 3: the start that was given; 4: a
+        random point. -1 where the free minimum itself is reached.
     """
 
     log_q: np.ndarray
@@ -74,14 +75,18 @@ def project_on_ellipsoid(
     start: np.ndarray | None = None,
     random: int = RANDOM,
 ) -> OnEllipsoid:
-    """Distributions near to truths that a head gives behind a LayerNorm.
+    """Return the nearest distributions to truths that were found for a head behind a LayerNorm.
+
+    The norm keeps the length of what enters the head, so its distributions are no convex family, and the divergence is
+    an upper bound of what norm and head force together.
 
     Parameters
     ----------
     weights : array, shape (v, r)
+        The head W.
     gain : array, shape (r,)
         The LayerNorm's weight.
-    p : array, shape (n, v)
+    p : array, shape (n, v) or (v,)
         Truths. Zeros are allowed.
     bias : array, shape (v,), optional
         Of the head. A bias c of the LayerNorm adds `weights @ c` to it.
@@ -90,10 +95,28 @@ def project_on_ellipsoid(
     random : int
         Number of descents from random points, the same for all positions.
 
+    Returns
+    -------
+    OnEllipsoid
+
     Raises
     ------
     ValueError
         If shapes do not match, a value is not finite or a row of `p` is not a distribution.
+
+    Examples
+    --------
+    Of two dimensions the norm leaves two points, (1, -1) and (-1, 1), so this head gives two distributions. Without
+    the norm it gives every one, and forces nothing.
+
+    >>> import numpy as np
+    >>> from oversmoothing import forced
+    >>> weights, gain, p = np.eye(3)[:, :2], np.ones(2), np.array([[0.5, 0.1, 0.4]])
+    >>> forced.project(weights, p).forced
+    array([0.])
+    >>> near = forced.project_on_ellipsoid(weights, gain, p)
+    >>> near.hidden.round(6), np.exp(near.log_q).round(4)
+    (array([[ 1., -1.]]), array([[0.6652, 0.09  , 0.2447]]))
     """
     behind = behind_norm(weights, gain)
     head = prepare(behind, bias)

@@ -32,24 +32,38 @@ class Head:
         return self.columns.shape[1] >= len(self.columns) - 1
 
     def coordinates(self, log_q: np.ndarray) -> np.ndarray:
-        """Coordinates theta (n, m) of the distributions closest, in log-probability, to log_q (n, v)."""
+        """Return the coordinates theta (n, m) of the distributions closest, in log-probability, to log_q (n, v)."""
         return (log_q - self.bias) @ self.columns  # the columns are centred, so the normaliser drops out
 
 
 def prepare(weights: np.ndarray, bias: np.ndarray | None = None) -> Head:
-    """Coordinates of a head.
+    """Return a head in the coordinates in which distributions are projected, to be used for many calls.
 
     Parameters
     ----------
     weights : array, shape (v, r)
-        W. Columns may be dependent, rows may repeat.
+        The head W. Columns may be dependent, rows may repeat.
     bias : array, shape (v,), optional
-        b.
+        The head's bias b.
+
+    Returns
+    -------
+    Head
 
     Raises
     ------
     ValueError
         If the shapes do not match, or a value is NaN or infinite.
+
+    Examples
+    --------
+    The second column is twice the first, so the family has one dimension.
+
+    >>> import numpy as np
+    >>> from oversmoothing import forced
+    >>> head = forced.prepare(np.array([[1.0, 2.0], [0.0, 0.0], [-1.0, -2.0]]))
+    >>> head.columns.shape, head.full
+    ((3, 1), False)
     """
     weights = np.asarray(weights, np.float64)
     if weights.ndim != 2 or not weights.size:

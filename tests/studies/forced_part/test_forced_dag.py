@@ -8,7 +8,7 @@ from scipy.special import log_softmax
 from study import ROOT
 
 from oversmoothing.forced.divergence import divergence
-from oversmoothing.forced.divide import on_family
+from oversmoothing.forced.division import on_family
 from oversmoothing.forced.projection import project_on
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import logit_groups

@@ -9,7 +9,7 @@ from step_jobs import job as step_job
 from step_jobs import outputs, write_logits
 
 from oversmoothing.forced.divergence import divergence
-from oversmoothing.forced.divide import on_family
+from oversmoothing.forced.division import on_family
 from oversmoothing.forced.face import UNDECIDED
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.projection import project

@@ -14,7 +14,7 @@ import build_corpus
 import logits
 from oversmoothing.data.reader import read_manifest, read_split
 from oversmoothing.data.windows import read_windows
-from oversmoothing.forced.divide import divide
+from oversmoothing.forced.division import divide
 from oversmoothing.forced.head import prepare
 from oversmoothing.models.logit_files import read_logits
 from oversmoothing.models.model import GPT, GPTConfig

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from markov_source import MarkovSource, markov_source
 
-from oversmoothing.forced.divide import divide
+from oversmoothing.forced.division import divide
 from oversmoothing.forced.head import prepare
 
 

@@ -12,7 +12,7 @@ import torch
 from tqdm import tqdm
 
 from oversmoothing.data.windows import read_windows, window_tokens
-from oversmoothing.forced.divide import divide
+from oversmoothing.forced.division import divide
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import setup
 from oversmoothing.models.head_gradient import best_approximation

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from oversmoothing.bat.basis import Basis, prepare
 from oversmoothing.bat.reject import reject_set
-from oversmoothing.forced.divide import divide
+from oversmoothing.forced.division import divide
 from oversmoothing.jobs import Job, run
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import read_logits

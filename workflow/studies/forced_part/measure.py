@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.forced.divide import divide
+from oversmoothing.forced.division import divide
 from oversmoothing.forced.ellipsoid import project_on_ellipsoid
 from oversmoothing.forced.face import YES, faces
 from oversmoothing.forced.head import Head

@@ -34,23 +34,43 @@ def on_family(head: Head, logits: np.ndarray) -> np.ndarray:
 
 
 def divide(head: Head, logits: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, Projection, np.ndarray]:
-    """Log-probabilities of a model (n, v), the nearest distributions to the truth, and the rest (n,), in nats.
+    """Return a model's distributions and its divergence from the truth in two parts, what its head forces and the rest.
 
-    The rest is what the forced part leaves of the KL, and so as accurate as that is. KL(q* || q) is the same, but of a
-    q* that is found up to a gap it errs by the gap's root.
+    KL(p || q) = KL(p || q*) + KL(q* || q) for the truth p, the model q and the nearest distribution q* that the head
+    can give. The rest is what the forced part leaves of the KL, and so as accurate as that is. KL(q* || q) is the same,
+    but of a q* that is found up to a gap it errs by the gap's root.
 
     Parameters
     ----------
     head : Head
+        The model's head: `forced.prepare`.
     logits : array, shape (n, v)
-        The model's.
+        The model's, or log-probabilities.
     truth : array, shape (n, v)
         The truth's distributions, float64.
+
+    Returns
+    -------
+    log_q : float64 array, shape (n, v)
+        The model's log-probabilities, without the rounding that takes them off what the head can give.
+    nearest : Projection
+        Its `forced` is the first part, KL(p || q*), in nats.
+    rest : float64 array, shape (n,)
+        The second part, in nats.
 
     Raises
     ------
     ValueError
-        As in `on_family`.
+        If the logits lie further off what the head can give than rounding does: a cap, a mixture, or another head.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oversmoothing import forced
+    >>> weights, truth = np.array([[1.0], [0.0], [-1.0]]), np.array([[0.4, 0.2, 0.4]])
+    >>> log_q, nearest, rest = forced.divide(forced.prepare(weights), np.array([[0.5]]) @ weights.T, truth)
+    >>> nearest.forced.round(4), rest.round(4)
+    (array([0.0437]), array([0.0817]))
     """
     log_q = on_family(head, logits)
     nearest = project_on(head, truth, log_q)

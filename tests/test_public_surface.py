@@ -1,0 +1,236 @@
+"""What others may import is what docs/api.md says, works as its examples show, and is in no rule's fingerprint."""
+
+import ast
+import doctest
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from oversmoothing import fingerprint as code
+from oversmoothing.fingerprint import ROOTS, SCRIPTS, WORKFLOW, closure, fingerprint, relative
+from schemas.describe import ROOT
+from schemas.reference import PACKAGES, entries, sections, surface
+
+NAMES = [package.__name__.rpartition(".")[2] for package in PACKAGES]
+SURFACE = surface()
+FUNCTIONS = [name for name, thing in SURFACE.items() if inspect.isfunction(thing)]
+EARLIER = [  # paths that pages, notebooks and benchmarks of versions since 0.2 have named
+    "argmaxability.classes.argmaxable",
+    "argmaxability.classes.reachable",
+    "bat.basis.prepare",
+    "bat.reject.DELTA",
+    "bat.reject.reject_set",
+    "forced.divergence.divergence",
+    "forced.ellipsoid.project_on_ellipsoid",
+    "forced.head.prepare",
+    "forced.projection.project",
+    "forced.projection.project_on",
+]
+
+
+def test_the_page_has_what_can_be_imported_and_no_more():
+    page = (ROOT / "docs/api.md").read_text()
+    headings = re.findall(r"^### `(.+)`$", page, flags=re.MULTILINE)
+    assert headings == list(SURFACE)
+    assert {"bat.reject_set", "bat.bracket", "forced.project", "forced.divide", "argmaxability.argmaxable"} <= set(
+        headings
+    )
+    assert 8 <= len(FUNCTIONS) <= 14
+
+
+@pytest.mark.parametrize("name", SURFACE)
+def test_a_docstring_says_all_that_a_reader_needs(name):
+    thing = SURFACE[name]
+    written = sections(thing.__doc__)
+    if name not in FUNCTIONS:
+        fields = [field for names, *_ in entries(written["Attributes"]) for field in names.split(", ")]
+        inherited = [field for base in thing.__mro__ for field in getattr(base, "__annotations__", {})]
+        assert sorted(fields) == sorted(inherited)
+        return
+    parameters = [one for names, *_ in entries(written["Parameters"]) for one in names.split(", ")]
+    assert parameters == list(inspect.signature(thing).parameters)
+    assert written[""].startswith("Return ") or inspect.signature(thing).return_annotation is None
+    assert ("Returns" in written) == written[""].startswith("Return ")
+    assert "Raises" in written
+    assert f"{name}(" in written["Examples"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_example_gives_what_the_page_shows(name):
+    (example,) = doctest.DocTestFinder(recurse=False).find(SURFACE[name], name, globs={})
+    said = []
+    result = doctest.DocTestRunner(verbose=False).run(example, out=said.append)
+    assert (result.failed, len(said)) == (0, 0), "".join(said)
+    assert result.attempted >= 4
+
+
+@pytest.mark.parametrize("path", EARLIER)
+def test_a_path_that_was_documented_still_works(path):
+    module, _, name = path.rpartition(".")
+    assert hasattr(import_module(f"oversmoothing.{module}"), name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_package_offers_each_name_and_says_which_it_lacks(name):
+    package = import_module(f"oversmoothing.{name}")
+    public = import_module(f"oversmoothing.{name}.public")
+    assert dir(package) == sorted(public.__all__)
+    # Importing a module binds its name in the package, in place of a function's.
+    modules = {path.stem for path in (SCRIPTS / "oversmoothing" / name).iterdir()}
+    assert modules.isdisjoint(public.__all__)
+    with pytest.raises(AttributeError, match=rf"oversmoothing\.{name} has no attribute tbta"):
+        _ = package.tbta
+    with pytest.raises(ImportError, match="cannot import name 'np'"):
+        exec(f"from oversmoothing.{name} import np")
+    everything = {}
+    exec(f"from oversmoothing.{name} import *", everything)
+    assert everything.keys() - {"__builtins__"} == set(public.__all__)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_type_checkers_see_the_same_names(name):
+    folder = SCRIPTS / "oversmoothing" / name
+    stub = ast.parse((folder / "__init__.pyi").read_text())
+    imported = [ast.unparse(node) for node in stub.body if isinstance(node, ast.ImportFrom)]
+    assert imported == [f"from oversmoothing.{name}.public import *"]
+    declared = {ast.unparse(node.target) for node in stub.body if isinstance(node, ast.AnnAssign)}
+    assert declared == defined(name)
+    assert (SCRIPTS / "oversmoothing/py.typed").is_file()
+
+
+def defined(name):
+    """Return the names that a package's own `__init__` gives values."""
+    body = ast.parse((SCRIPTS / "oversmoothing" / name / "__init__.py").read_text()).body
+    return {ast.unparse(target) for node in body if isinstance(node, ast.Assign) for target in node.targets}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_import_alone_loads_no_array_and_its_use_no_torch_nor_pandas(name):
+    program = f"""
+import sys
+import oversmoothing.{name} as package
+assert not {{"numpy", "scipy", "numba", "torch", "pandas", "pyarrow"}} & set(sys.modules), "import"
+for public in package.__all__:
+    getattr(package, public)
+assert "numpy" in sys.modules and not {{"torch", "pandas", "pyarrow", "snakemake"}} & set(sys.modules), "use"
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={"PYTHONPATH": str(SCRIPTS)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def steps():
+    """Return the paths of all code that Snakemake runs, as fingerprints have them."""
+    return sorted(relative(path) for path in [*SCRIPTS.glob("*.py"), *WORKFLOW.glob("studies/*/*.py")])
+
+
+def test_the_surface_is_in_no_fingerprint():
+    there = {relative(path) for step in steps() for path in closure(step)}
+    assert {f"oversmoothing/{name}/__init__.py" for name in NAMES} <= there
+    assert there.isdisjoint({f"oversmoothing/{name}/public.py" for name in NAMES})
+
+
+HEADS = "__init__ divergence division head large projection"
+REJECT = (
+    "__init__ basis large/__init__ large/constraints large/interior_point large/lewis large/position large/programs "
+    "large/projection large/rounding large/solve reject simplex"
+)
+
+
+@pytest.mark.parametrize(
+    ("step", "package", "modules"),
+    [
+        ("tbat.py", "bat", REJECT),
+        ("score.py", "bat", ""),
+        ("studies/forced_part/measure.py", "forced", f"{HEADS} ellipsoid face sphere"),
+        ("studies/along_training/measure.py", "forced", HEADS),
+        ("studies/forced_part/table.py", "forced", "__init__ face"),
+        ("studies/forced_part/measure.py", "bat", ""),
+    ],
+)
+def test_a_step_depends_on_the_modules_that_it_imports_alone(step, package, modules):
+    inside = f"oversmoothing/{package}/"
+    found = [name.removeprefix(inside) for name in map(relative, closure(step)) if name.startswith(inside)]
+    assert found == sorted(f"{module}.py" for module in modules.split())
+
+
+def test_a_new_name_of_the_surface_redoes_nothing(tmp_path):
+    """And a step that took a name from the package would miss edits, so none does (the next test)."""
+    shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    scripts = [step for step in steps() if (SCRIPTS / step).is_file()]
+
+    def fingerprints():
+        code._read.cache_clear()
+        code._imports.cache_clear()
+        return {script: fingerprint(script, tmp_path / "scripts") for script in scripts}
+
+    before = fingerprints()
+    public = tmp_path / "scripts/oversmoothing/bat/public.py"
+    public.write_text("from oversmoothing.bat.linear_programs import feasible\n" + public.read_text())
+    assert fingerprints() == before
+    with (tmp_path / "scripts/oversmoothing/bat/__init__.py").open("a") as file:
+        file.write("X = 1\n")
+    assert {script for script, found in fingerprints().items() if found != before[script]} >= {"tbat.py"}
+
+
+def test_no_code_of_the_workflow_takes_a_name_that_fingerprints_do_not_follow():
+    """From a package of the surface it imports only what its `__init__` defines: fingerprints follow modules."""
+    for path in (path for root in ROOTS for path in root.rglob("*.py") if path.name != "reference.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            assert not hidden(node), f"{path}, line {node.lineno}: import from the module that defines the name"
+
+
+def hidden(node):
+    """Whether a node is an import of one of the packages, or of a name that its `__init__` does not define."""
+    if isinstance(node, ast.Import):
+        return any(alias.name in {f"oversmoothing.{name}" for name in NAMES} for alias in node.names)
+    if not isinstance(node, ast.ImportFrom):
+        return False
+    taken = {alias.name for alias in node.names}
+    if node.module == "oversmoothing":
+        return not taken.isdisjoint(NAMES)
+    package = (node.module or "").removeprefix("oversmoothing.")
+    return package in NAMES and not taken <= defined(package)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("from oversmoothing import bat", True),
+        ("import oversmoothing.bat", True),
+        ("from oversmoothing.bat import DELTA, reject_set", True),
+        ("from oversmoothing.bat import *", True),
+        ("from oversmoothing.bat import DELTA", False),
+        ("from oversmoothing.bat.reject import reject_set", False),
+        ("import oversmoothing.bat.simplex as simplex", False),
+        ("from oversmoothing import jobs", False),
+    ],
+)
+def test_an_import_that_fingerprints_do_not_follow_is_found(line, found):
+    assert hidden(ast.parse(line).body[0]) == found
+
+
+def test_each_module_can_be_imported_first():
+    """A name that is looked up in a package loads `public`, which must not happen while its own modules load."""
+    modules = [
+        relative(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for name in NAMES
+        for path in (SCRIPTS / "oversmoothing" / name).rglob("*.py")
+    ]
+    program = f"""
+import sys, importlib
+for module in {modules}:
+    for loaded in [name for name in sys.modules if name.startswith("oversmoothing")]:
+        del sys.modules[loaded]
+    importlib.import_module(module)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={"PYTHONPATH": str(SCRIPTS)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
