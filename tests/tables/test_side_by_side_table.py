@@ -113,7 +113,7 @@ def test_the_printed_report_has_the_quantiles_in_80_columns(table):
     ):
         assert name in lines
     kl = value(table, "kl", 0.5)
-    assert f"{kl['value']:.3g} [{kl['low']:.3g}, {kl['high']:.3g}]" in lines["median"]
+    assert f"{kl['value']:#.3g} [{kl['low']:#.3g}, {kl['high']:#.3g}]" in lines["median"]
     assert "[" not in lines["max"]
     same = value(table, "same_top")
     assert f"{same['value']:.4f} [" in lines["same top token ↑"]

@@ -39,6 +39,6 @@ def report(table: pd.DataFrame, unit: str = "token") -> str:
 
 def cell(row: pd.Series) -> str:
     """Value and interval, "0.00123 [0.00101, 0.00145]": three digits, or of ratios and shares four decimals."""
-    shown = "{:.4f}" if row.unit in ("ratio", "share") else "{:.3g}"
+    shown = "{:.4f}" if row.unit in ("ratio", "share") else "{:#.3g}"
     value, *ends = (shown.format(row[name] + 0.0) for name in ("value", "low", "high"))
     return value if pd.isna(row.low) else f"{value} [{', '.join(ends)}]"
