@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
 from oversmoothing.commands.one_head.draft import TITLE
-from oversmoothing.tables.figures.style import handles, style, write_figure
+from oversmoothing.tables.figures.style import handles, legend, style, write_figure
 
 LOOKS: dict[str, dict[str, Any]] = {
     "tokens kept (the most it can be)": {"color": "C0", "marker": "o"},
@@ -37,7 +37,7 @@ def draw(
             axes.vlines([row["size"] for row in known], lows, highs, colors=look["color"])
         axes.set(xscale="log", ylim=(0, 1.02), xlabel="size of the draft", ylabel=f"accepted by {truth}")
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        axes.legend(handles=handles(LOOKS), loc="lower right")
+        legend(figure, handles(LOOKS))
         figure.set_label(f"How often {truth} {TITLE}")
     return figure
 
