@@ -1,5 +1,6 @@
 """Two models side by side: what is refused before a run, what is printed after it, and the end by Ctrl-C."""
 
+import json
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ from tokenizers import Tokenizer, normalizers
 
 from oversmoothing.commands import compare_models, main, over_bytes, two_models
 from oversmoothing.commands.compare_models import report
-from oversmoothing.commands.trial import Model, trial
+from oversmoothing.commands.trial import Model, Trial, trial
 from oversmoothing.data.tokens.text import encode_bytes
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.data.windows import SCHEMA, TOKENS
@@ -89,10 +90,10 @@ def pair(tmp_path, monkeypatch):
     sizes = ["--text", str(text), "--prompt", "8", "--scored", "8", "--results", str(results)]
     monkeypatch.setattr(compare_models, "begin", lambda *given: None)
 
-    def call(command, succeed):
+    def call(command, succeed, *options):
         told = []
         monkeypatch.setattr(two_models, "relay", lambda command: told.append(command) or len(told) > succeed)
-        return main([command, *models, *sizes]), told
+        return main([command, *models, *sizes, *options]), told
 
     return call
 
@@ -123,6 +124,8 @@ def test_a_terminal_gets_bars_and_a_file_no_lists_of_jobs(pair, monkeypatch, ter
 
 
 def test_the_table_is_printed_before_what_may_fail(pair, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(compare_models.side_by_side, "report", lambda *given: "beside it")
+    monkeypatch.setattr(compare_models, "as_json", lambda *given: {})
     said = {"read_record": None, "acceptance": None, "noise": "noise.", "clip": "clip.", "report": "the table \x1b[2J"}
     for name, value in said.items():
         monkeypatch.setattr(compare_models, name, lambda *given, value=value: value)
@@ -137,6 +140,60 @@ def test_the_table_is_printed_before_what_may_fail(pair, tmp_path, monkeypatch, 
     out = capsys.readouterr().out
     assert "the table \\x1b[2J" in out
     assert "some could not be made, and the log says why; what is printed above is complete" in " ".join(out.split())
+
+
+@pytest.fixture
+def told(pair, monkeypatch):
+    """Let the comparison succeed with two tables, without anything run."""
+    tables = {
+        "losses": record([row("small", "loss", 5.9, truth="large")]),
+        "side_by_side": record([row("small", "kl", 0.2, quantile=0.5), row("small", "kl", 0.9, quantile=1) | END]),
+    }
+    for name in ("report", "noise", "clip"):
+        monkeypatch.setattr(compare_models, name, lambda *given, name=name: f"{name}.")
+    monkeypatch.setattr(compare_models.side_by_side, "report", lambda *given: "beside it")
+    monkeypatch.setattr(compare_models, "acceptance", lambda pair: tables["losses"])
+    monkeypatch.setattr(compare_models, "read_record", lambda path: tables.get(path.stem, tables["losses"]))
+    sizes = TRIAL._replace(noise=2e-7, largest=3e-6)
+    monkeypatch.setattr(compare_models, "begin", lambda *given: sizes)
+    return pair
+
+
+TRIAL = Trial(299, 4, "float32", 0.0, 0.0, 1.0, 1.0, None, None)
+END = {"low": float("nan"), "high": float("nan")}
+
+
+def test_json_has_the_printed_tables_without_what_is_missing(told, tmp_path, capsys):
+    path = tmp_path / "out.json"
+    assert told("compare-models", 3, "--json", str(path))[0] == 0
+    found = json.loads(path.read_text())
+    median, largest = found["tables"]["side_by_side"]
+    assert largest == {"model": "small", "measure": "kl", "quantile": 1.0, "value": 0.9, "n": 144}
+    assert {**median, "low": 0.19, "high": 0.21} == {
+        **largest,
+        "quantile": 0.5,
+        "value": 0.2,
+        "low": 0.19,
+        "high": 0.21,
+    }
+    assert found["tables"].keys() == {*compare_models.PRINTED, "acceptance"}
+    assert found["noise"] == {"mean": 2e-7, "largest": 3e-6, "precision": "float32"}
+    assert (found["model"]["name"], found["truth"]["hub"]) == ("small", str(tmp_path / "large"))
+    assert (found["unit"], found["windows"]["scored"]) == ("token", 8)
+    out = capsys.readouterr().out
+    assert "report.\n\nbeside it" in out
+    assert f"Wrote {path}" in out
+    assert told("compare-models", 3, "--json", str(path))[0] == 0  # an earlier one is replaced
+    path.write_text("{}")
+    assert told("compare-models", 3, "--json", str(path)) == (1, [])
+    assert f"Error: --json {path}: no earlier output of this command, so it is not replaced" in capsys.readouterr().err
+
+
+def test_json_on_standard_output_is_alone_there(told, capfd):
+    assert told("compare-models", 3, "--json", "/dev/stdout")[0] == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["unit"] == "token"
+    assert "beside it" in err
 
 
 def row(model, measure, value, n=144, **more):
@@ -385,7 +442,9 @@ def test_models_of_different_tokenizers_are_byte_views(compared, tmp_path, local
     assert config["windows"] == {"count": 100, "prompt": 8, "scored": 8}
     assert {"oversmoothing", "losses", "bytes", "decodings"} <= set(config["wanted"])
     assert {"tbat", "forced", "argmaxability", "effective_rank", "samples"}.isdisjoint(config["wanted"])
-    assert told[-1] == [str(tmp_path / f"results/tables/{table}.csv") for table in ("losses", "oversmoothing")]
+    assert told[-1] == [
+        str(tmp_path / f"results/tables/{table}.csv") for table in ("losses", "oversmoothing", "side_by_side")
+    ]
 
 
 def test_bytes_can_be_asked_for_and_lengths_have_their_own_defaults(compared):

@@ -1,5 +1,6 @@
 """The command `oversmoothing compare-models` run for real, on two checkpoints of this machine."""
 
+import json
 import math
 import os
 import re
@@ -11,6 +12,7 @@ from hub_models import write_neox, write_token_model
 from study import COMPILED, copy_project
 
 CALL = "import sys; from oversmoothing.commands import main; sys.exit(main(sys.argv[1:]))"
+COMPARE = ("compare-models", "./small", "./large", "--text", "t.txt")
 TEXT = "The water of the river flows past the houses. The people of the town {} their letters number {}."
 
 
@@ -24,7 +26,7 @@ def test_from_two_folders_to_the_printed_table(built, tmp_path, layouts):
     (folder / "t.txt").write_text("\n\n".join(TEXT.format("read" if i % 3 else "write", i) for i in range(300)))
     sizes = ("--windows", "3", "--prompt", "8", "--scored", "12", "--temperature", "0.5", "--device", "cpu")
     done = subprocess.run(
-        [sys.executable, "-c", CALL, "compare-models", "./small", "./large", "--text", "t.txt", *sizes],
+        [sys.executable, "-c", CALL, *COMPARE, "--json", "out.json", *sizes],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": "scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)},
         capture_output=True,
@@ -36,6 +38,11 @@ def test_from_two_folders_to_the_printed_table(built, tmp_path, layouts):
     rows = [line.split("  ")[0].strip() for line in done.stdout.splitlines()]
     assert {"loss, nats per token ↓", "loss, nats per byte ↓", "TTO ↓", "KL (nats) ↓"} <= set(rows)
     assert {"acceptance, pure ↑", "acceptance, T = 0.5 ↑"} <= set(rows)
+    assert {"perplexity ratio ↓", "same top token ↑", "99.9 %", "median", "RMS"} <= set(rows)
+    written = json.loads((folder / "out.json").read_text())["tables"]
+    levels = {row["quantile"]: row["value"] for row in written["side_by_side"] if "quantile" in row}
+    assert 0 <= levels[0] <= levels[0.5] <= levels[1]
+    assert (folder / "results/small-beside-large/tables/side_by_side.html").is_file()
     of_linear = {"TBAT ↓", "KL forced by its head ↓", "share of KL forced ↓"}
     assert of_linear & set(rows) == (set() if layouts[0] == "gemma2" else of_linear)
     said = "and those of small are capped at 30." in " ".join(done.stdout.split())
@@ -55,7 +62,7 @@ def test_two_tokenizers_from_two_folders_to_the_printed_table(built, tmp_path):
     (folder / "t.txt").write_text("\n\n".join(text))
     sizes = ("--windows", "3", "--prompt", "8", "--scored", "12", "--device", "cpu")
     done = subprocess.run(
-        [sys.executable, "-c", CALL, "compare-models", "./small", "./large", "--text", "t.txt", *sizes],
+        [sys.executable, "-c", CALL, *COMPARE, *sizes],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": "scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)},
         capture_output=True,
@@ -70,6 +77,7 @@ def test_two_tokenizers_from_two_folders_to_the_printed_table(built, tmp_path):
         assert len(cells[measure]) == 1
     nats, bits = (float(cells[f"loss, {unit} per byte ↓"][0].split()[0]) for unit in ("nats", "bits"))
     assert bits == pytest.approx(nats / math.log(2), abs=2e-4)
+    assert {"same top byte ↑", "99.9 %", "RMS"} <= cells.keys()
     said = " ".join(done.stdout.split())
     assert "judged by the first passage" in said
     assert "Over bytes, because the tokenizers differ" in said

@@ -3,10 +3,12 @@
 TBAT needs no truth: it is the mass on tokens that the truth may exclude, given the model's head.
 
 Needs: the logits of the model and of the truths; for TBAT the head, and behind a LayerNorm the hidden states.
-Makes: scores/{metric}/{model}.parquet, scores/tbat/{model}.parquet, scores/tbat_approximation/{model}.parquet.
+Makes: scores/{metric}/{model}.parquet, scores/tbat/{model}.parquet, scores/tbat_approximation/{model}.parquet; of
+members from the hub side_by_side/{model}.parquet.
 """
 
 SCORING = plan.resources.scoring(config)
+FETCHED = [name for name in FAMILY if name in (*FROM_HUB, *BYTE_VIEWS)]
 
 
 rule score:
@@ -76,3 +78,19 @@ rule tbat_approximation:
         ),
     script:
         step("tbat_approximation.py")
+
+
+rule side_by_side:
+    input:
+        model=LOGITS,
+        truths=lambda wildcards: expand(LOGITS, model=truths_of(wildcards.model)),
+    output:
+        f"{RESULTS}/side_by_side/{{model}}.parquet",
+    wildcard_constraints:
+        model=one_of(FETCHED),
+    resources:
+        **per_attempt(mem_mb=2000, runtime=60),
+    params:
+        settings=lambda wildcards: settings(truths=truths_of(wildcards.model)),
+    script:
+        step("side_by_side.py")

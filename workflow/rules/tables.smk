@@ -3,7 +3,8 @@
 Needs: scores, and the thesis's tables under resources/published/.
 Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), figures/oversmoothing.{png,svg,pdf},
 tables/decodings (E.1 to E.6), tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
-tables/tbat_approximation; with several truths tables/truths, each truth held against the others.
+tables/tbat_approximation; of members from the hub tables/side_by_side; with several truths tables/truths, each truth
+held against the others.
 """
 
 OVERSMOOTHING = [name for name in METRICS if METRICS[name].table == "oversmoothing"]
@@ -91,6 +92,23 @@ if len(TRUTHS) > 1:
             **table("truths", "4 Oversmoothing", "Beyond the thesis: each truth against the others"),
         params:
             settings=beside_thesis("Each truth held against the others.", AGAINST_TRUTHS, kind="truth"),
+
+
+if FETCHED:
+
+    rule side_by_side_table:
+        input:
+            positions=expand(f"{RESULTS}/side_by_side/{{model}}.parquet", model=FETCHED),
+        output:
+            **table("side_by_side", "4 Oversmoothing", "As llama.cpp compares: quantiles of KL, same top, dp"),
+        params:
+            settings=settings(
+                **config["statistics"],
+                unit=UNIT,
+                models=[row for row in model_rows(MODELS, "family") if row["model"] in FETCHED],
+            ),
+        script:
+            step("side_by_side_table.py")
 
 
 if TRUNCATED:

@@ -1,7 +1,10 @@
 """Measure how much a language model oversmooths beside another: write a config, run the workflow, print the table."""
 
 import argparse
+import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, redirect_stdout
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -13,11 +16,13 @@ import yaml
 from tabulate import tabulate
 from tqdm import tqdm
 
-from oversmoothing.commands import over_bytes
+from oversmoothing.commands import over_bytes, side_by_side
+from oversmoothing.commands.output import check_output, is_printed, write_output, written
 from oversmoothing.commands.over_bytes import cell, in_words
 from oversmoothing.commands.two_models import CONFIGS, Pair, add_arguments, finish, lengths, run, write_config
 from oversmoothing.printable import printable_lines
 from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS
+from oversmoothing.store.atomic import json_text
 from oversmoothing.tables.page import labelled
 from oversmoothing.tables.record import numbers, read_record, record
 
@@ -26,7 +31,9 @@ if TYPE_CHECKING:
     from oversmoothing.models.logit_files import WindowLogits
     from oversmoothing.scores.probabilities import Decoder
 
-PRINTED = ("losses", "oversmoothing", "forced")
+SIDE_BY_SIDE = "side_by_side"
+PRINTED = ("losses", "oversmoothing", "forced", SIDE_BY_SIDE)
+PARTS = {"model", "truth", "tables", "noise"}  # of the JSON
 OF_LINEAR = ("forced", "tbat")  # tables that need linear logits
 REPORT = "report.html"
 LARGE, FEW = 10_000, 16  # tokens from which on TBAT is computed in so many passages, unless --tbat says otherwise
@@ -41,6 +48,19 @@ CAPPED = (
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     asked = parser().parse_args(arguments)
+    check_output("--json", asked.json, lambda text: set(json.loads(text)) >= PARTS)
+    with ExitStack() as stack:
+        if is_printed(asked.json):  # a program reads it there
+            stack.enter_context(redirect_stdout(sys.stderr))
+        code, measured = compare(asked)
+    if asked.json and measured is not None:
+        write_output("--json", asked.json, json_text(f"--json {asked.json}", measured))
+        written(asked.json)
+    return code
+
+
+def compare(asked: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
+    """Run the comparison and print it; return the exit status, and what `--json` writes if it is 0."""
     tried: list[Trial] = []
 
     def started(pair: Pair) -> None:
@@ -51,20 +71,38 @@ def main(arguments: Sequence[str]) -> int:
 
     code, pair = run(asked, "compare-models", scored(asked), PRINTED, OF_LINEAR, started)
     if pair is None:
-        return code
-    if pair.why:
-        print(printable_lines(report_over_bytes(pair, pair.why)), flush=True)
-        print(f"\n{fill(clip(pair), WIDTH)}", flush=True)
-        print(f"\n{finish(pair, REPORT)}")
-        return 0
-    made = [table for table in PRINTED if pair.cap is None or table not in OF_LINEAR]
+        return code, None
+    listed = (*over_bytes.PRINTED, SIDE_BY_SIDE) if pair.why else PRINTED
+    made = [table for table in listed if pair.cap is None or table not in OF_LINEAR]
     tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
-    tables["acceptance"] = acceptance(pair)
-    text = report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap)
-    print(printable_lines(text), flush=True)
-    print(f"\n{fill(f'{noise(tried[0], pair.model)} {clip(pair)}', WIDTH)}", flush=True)
+    if pair.why:
+        text, last = report_over_bytes(tables, pair, pair.why), clip(pair)
+    else:
+        tables["acceptance"] = acceptance(pair)
+        text = report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap)
+        last = f"{noise(tried[0], pair.model)} {clip(pair)}"
+    beside = side_by_side.report(tables[SIDE_BY_SIDE], "byte" if pair.why else "token")
+    print(printable_lines(f"{text}\n\n{beside}"), flush=True)
+    print(f"\n{fill(last, WIDTH)}", flush=True)
     print(f"\n{finish(pair, REPORT)}")
-    return 0
+    return 0, as_json(pair, tables, tried[0] if tried else None)
+
+
+def as_json(pair: Pair, tables: Mapping[str, pd.DataFrame], tried: "Trial | None") -> dict[str, Any]:
+    """Return what `--json` writes: the rows of all printed tables, without empty columns, and the noise floor."""
+    rows = {
+        name: [{key: value for key, value in row.items() if pd.notna(value)} for row in table.to_dict("records")]
+        for name, table in tables.items()
+    }
+    noise = None if tried is None else {"mean": tried.noise, "largest": tried.largest, "precision": tried.precision}
+    return {
+        "model": {"name": pair.model, "hub": pair.config["family"][0]["hub"]},
+        "truth": {"name": pair.truth, "hub": pair.config["truths"][0]["hub"]},
+        "windows": pair.config["windows"],
+        "unit": "byte" if pair.why else "token",
+        "tables": rows,
+        "noise": noise,
+    }
 
 
 def begin_over_bytes(asked: argparse.Namespace, pair: Pair) -> None:
@@ -74,9 +112,8 @@ def begin_over_bytes(asked: argparse.Namespace, pair: Pair) -> None:
     print(fill(over_bytes.estimate(seconds, asked.windows), WIDTH), flush=True)
 
 
-def report_over_bytes(pair: Pair, why: str) -> str:
+def report_over_bytes(tables: Mapping[str, pd.DataFrame], pair: Pair, why: str) -> str:
     """Lay out what was measured over bytes; `why` says why it is bytes."""
-    tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in over_bytes.PRINTED}
     mass = {name: over_bytes.dropped(pair.results / f"logits/{name}.parquet") for name in (pair.model, pair.truth)}
     return over_bytes.report(tables, pair.model, pair.truth, mass, why)
 
@@ -195,6 +232,7 @@ def parser() -> argparse.ArgumentParser:
     accepted = "one of the decodings; for acceptance of both models (default: 0.8)"
     command.add_argument("--temperature", type=float, default=0.8, metavar="T", help=accepted)
     command.add_argument("--top-p", type=float, default=0.9, metavar="P", help="another one (default: 0.9)")
+    command.add_argument("--json", metavar="FILE", help="also write the printed tables as JSON")
     return command
 
 
@@ -205,7 +243,7 @@ def report(
     truth: str,
     cap: float | None = None,
 ) -> str:
-    """Lay out the tables `PRINTED` and the acceptance of a model beside its truth, for a terminal of 80 columns.
+    """Lay out losses, scores, what the head forces and acceptance of a model beside its truth, in 80 columns.
 
     `cap` is the c of a model whose logits are c tanh(z / c); it has no TBAT and no table ``forced``.
     """

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from oversmoothing.commands.one_head import draft
 from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.size import Size, Sizes, refusal
 from oversmoothing.commands.one_head.source import find_model, tokenizer_of
 from oversmoothing.commands.one_head.source import load as load_model
-from oversmoothing.commands.one_head.text import owners, passages
+from oversmoothing.commands.one_head.text import Passage, owners, passages
 from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
+from oversmoothing.commands.output import check_output
 from oversmoothing.data.files import read_beginning
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.jobs import UserError
@@ -26,6 +28,7 @@ from oversmoothing.printable import printable
 
 TARGETS = 0.1, 0.01, 0.001  # nats
 PASSAGES = 32
+PICTURES = ".png", ".svg", ".pdf"
 LOOSE = 1e-3  # nats: a proved error from which on the report names it
 WIDTH = 80  # of a terminal
 RANKS = "to report; one that forces nothing is shown as the smallest that forces nothing (default: 4,8,16,32)"
@@ -35,6 +38,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     options = parser().parse_args(arguments)
     measured = run(options)
+    course = measured.pop("course", None)
+    if options.draft:
+        draw(options.draft, measured, course)
     tell(report(measured), measured, options.json)
     return 0
 
@@ -49,11 +55,15 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--truth", required=True, metavar="MODEL", help=what)
     command.add_argument("--text", required=True, metavar="FILE", help=TEXT)
-    command.add_argument("--ranks", type=_ranks, default=(4, 8, 16, 32), metavar="R,R,...", help=RANKS)
+    command.add_argument("--ranks", type=_numbers, default=(4, 8, 16, 32), metavar="R,R,...", help=RANKS)
     what = "tokens of the text, half of them to fit heads to; a rank needs four for each of its columns "
     command.add_argument("--positions", type=int, default=1000, metavar="N", help=f"{what}(default: %(default)s)")
     what = "that a fit may take (default: %(default)s)"
     command.add_argument("--memory", type=float, default=4, metavar="GIB", help=what)
+    what = "how often the model accepts the drafts of small ones, by tokens kept and by rank; FILE: also as a picture"
+    command.add_argument("--draft", nargs="?", const="", metavar="FILE", help=f"{what} (.png, .svg or .pdf)")
+    kept = "tokens that a draft keeps, the commonest (default: a 32nd to half of the vocabulary)"
+    command.add_argument("--kept", type=_numbers, metavar="K,K,...", help=kept)
     add_options(command)
     return command
 
@@ -65,6 +75,10 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     if not options.memory > 0:
         raise UserError(f"--memory {options.memory} must be more than 0")
     check_json(options.json, "truth", "ranks", "smallest")
+    if options.kept and options.draft is None:
+        raise UserError("--kept: it is of drafts; add --draft, or leave it out")
+    if options.draft:
+        check_picture(options.draft)
     model, tokens, source = load(options, read_beginning(options.text, options.column), compute := compute_of(options))
     chosen = passages(tokens, model.config.block, options.positions, options.text, PASSAGES)
     passage = owners(chosen)
@@ -88,12 +102,49 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         sizes = Sizes(p, passage, columns, memory, begin)
         by_rank = [sizes.of(rank) for rank in options.ranks]
         smallest = [{"nats": nats, "rank": sizes.smallest(nats)} for nats in TARGETS]
+    drafted = (
+        {} if options.draft is None else drafts(sizes, tokens, chosen, options.kept, [row.rank for row in by_rank])
+    )
     return {
         "truth": source | compute.facts | {"tokens": rows, "width": width, "bias": bias, "cap": cap},
         "text": {"file": options.text, "fitted": len(sizes.fitted), "held": len(sizes.held), "passages": len(chosen)},
         "ranks": [_row(size) for size in by_rank],
         "smallest": smallest,
+        **drafted,
     }
+
+
+def drafts(
+    sizes: Sizes, tokens: np.ndarray, chosen: Sequence[Passage], kept: Sequence[int] | None, ranks: Sequence[int]
+) -> dict[str, Any]:
+    """Return the part ``draft`` of the JSON, and the ``course`` of the picture: mean mass by number of tokens kept.
+
+    `tokens` are those of the text, `chosen` its passages, of which the odd ones were held out.
+    """
+    v = sizes.held.shape[1]
+    order = draft.order_of(draft.counted(tokens, chosen[1::2], v))
+    by_kept = draft.by_kept(sizes.held, sizes.passage, order, kept or draft.usual(v))
+    rows = {"kept": by_kept, "ranks": [sizes.accepted[rank] for rank in ranks]}
+    part = {name: [asdict(row) for row in own] for name, own in rows.items()}
+    return {"draft": {"seen": len(order), **part}, "course": draft.course(sizes.held, order)}
+
+
+def check_picture(path: str) -> None:
+    """Raise a `UserError` if a picture cannot be written there, or would replace a file."""
+    if Path(path).suffix not in PICTURES:
+        raise UserError(f"--draft {path}: no picture; end its name in {', '.join(PICTURES)}, or give --draft alone")
+    earlier = Path(path).is_file() and draft.TITLE.encode() in Path(path).read_bytes()
+    if not earlier:
+        check_output("--draft", path, lambda text: False)
+
+
+def draw(path: str, measured: dict[str, Any], course: np.ndarray) -> None:
+    """Write the picture of the part ``draft`` of what `run` returns."""
+    from oversmoothing.commands.one_head import draft_picture  # with Matplotlib, which takes a second
+
+    part = measured["draft"]
+    name = Path(measured["truth"]["name"]).name
+    draft_picture.write(draft_picture.draw(course, part["kept"], part["ranks"], name), path)
 
 
 def load(options: argparse.Namespace, text: str, compute: Compute) -> tuple[TokenModel, np.ndarray, dict[str, Any]]:
@@ -129,8 +180,31 @@ def report(measured: dict[str, Any]) -> str:
             f"still learn what to give its head.{loose}",
             WIDTH,
         ),
+        *(_drafts(measured["draft"], name) if "draft" in measured else ()),
     ]
     return "\n".join(lines)
+
+
+def _drafts(part: dict[str, Any], name: str) -> list[str]:
+    """Lines of the table of drafts."""
+    rows = [("tokens kept", "at most", part["kept"]), ("columns", "", part["ranks"])]
+    note = (
+        f"Speculative sampling accepts a draft at most as often as {name} draws one of the tokens that the draft "
+        f"keeps: the commonest of the {part['seen']:,} in the text, outside the passages where this is measured. Of a "
+        "head of few columns it is 1 - TV, with the heads above, at the hidden states of least KL."
+    )
+    return [
+        "",
+        f"How often {name} accepts a draft [95 % interval]",
+        *(f"  {size['size']:>7,} {what:<13}{most:>8} {_accepted(size)}" for what, most, own in rows for size in own),
+        "",
+        fill(note, WIDTH),
+    ]
+
+
+def _accepted(row: dict[str, Any]) -> str:
+    interval = "" if row["low"] is None else f" [{row['low']:.4f}, {row['high']:.4f}]"
+    return f"{row['acceptance']:.4f}{interval}"
 
 
 def _line(row: dict[str, Any]) -> str:
@@ -146,11 +220,11 @@ def _row(size: Size) -> dict[str, Any]:
     return {key: None if isinstance(value, float) and isnan(value) else value for key, value in asdict(size).items()}
 
 
-def _ranks(text: str) -> tuple[int, ...]:
+def _numbers(text: str) -> tuple[int, ...]:
     try:
-        ranks = sorted({int(part) for part in text.split(",")})
+        numbers = sorted({int(part) for part in text.split(",")})
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers such as 4,8,16") from error
-    if ranks[0] < 1:
-        raise argparse.ArgumentTypeError(f"{ranks[0]} is no rank; write numbers from 1")
-    return tuple(ranks)
+    if numbers[0] < 1:
+        raise argparse.ArgumentTypeError(f"{numbers[0]} is too small; write numbers from 1")
+    return tuple(numbers)

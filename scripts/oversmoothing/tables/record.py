@@ -63,6 +63,7 @@ KEYS = {
     "less": Column(
         TEXT, "what `value` is a difference from, paired by seed: `rank 8`, a kind (`family`), a truth, `equal loss`"
     ),
+    "quantile": Column(NUMBER, "share of the positions with lower values, of a quantile of `measure`; none of a mean"),
     "measure": Column(TEXT, MEASURE, True),
 }
 VALUES = {

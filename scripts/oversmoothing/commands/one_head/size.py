@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from oversmoothing.commands.one_head.draft import Accepted, accepted, full
 from oversmoothing.commands.one_head.text import RESAMPLES, SEED
 from oversmoothing.forced.best_head import best_head, bytes_needed
 from oversmoothing.forced.projection import project
@@ -62,6 +63,7 @@ class Sizes:
         self.full = min(columns, p.shape[1] - 1)
         self.memory, self.progress = memory, progress
         self.by_rank: dict[int, Size] = {self.full: Size(self.full, 0.0, 0.0, 0.0, 0.0, 0.0)}
+        self.accepted: dict[int, Accepted] = {self.full: full(self.full)}  # of the held half, as drafts of the truth
         self.heads: dict[int, np.ndarray] = {}
 
     def refusal(self, rank: int) -> str | None:
@@ -85,6 +87,8 @@ class Sizes:
         mean = summarise(sums, RESAMPLES, SEED)
         gap = float(max(best.gap.max(), nearest.gap.max()))
         self.heads[rank] = best.weights
+        drafted = np.minimum(self.held, np.exp(nearest.log_q)).sum(axis=1)
+        self.accepted[rank] = accepted(rank, drafted, self.passage)
         self.by_rank[rank] = Size(rank, float(mean.mean), mean.low, mean.high, float(best.forced.mean()), gap)
         return self.by_rank[rank]
 

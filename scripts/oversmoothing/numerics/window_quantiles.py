@@ -1,0 +1,101 @@
+"""Quantiles over positions, with bootstrap intervals over windows.
+
+Positions of a window are dependent, so whole windows are resampled, as in `statistics`. Values are sorted once; a draw
+only changes how often each of them counts. Memory: one number a value, and a few of its size while intervals are
+computed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from oversmoothing.numerics.statistics import LEVEL, draw_windows
+
+BEYOND = 5  # windows with values on either side of a quantile, from which on it has an interval
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile with its 95 % interval, which is NaN where the values leave it open.
+
+    Attributes
+    ----------
+    level : float
+        Share of the values that lie below, 0 (their minimum) to 1 (their maximum).
+    value, low, high : float
+        In the unit of the values.
+    """
+
+    level: float
+    value: float
+    low: float
+    high: float
+
+
+def window_quantiles(
+    values: np.ndarray, windows: np.ndarray, levels: Sequence[float], resamples: int, seed: int
+) -> list[Quantile]:
+    """Return quantiles of values, between two of them by linear interpolation, with percentile bootstrap intervals.
+
+    The bootstrap says nothing of a minimum or a maximum, and little of what few windows decide. So a quantile has an
+    interval only if at least `BEYOND` windows have a value at or above it, and as many one at or below it.
+
+    Parameters
+    ----------
+    values : float array, shape (n,)
+        In any unit.
+    windows : int array, shape (n,)
+        The window of each value.
+    levels : sequence of float
+        From 0 to 1.
+    resamples, seed : int
+        Of the draws, as in `statistics.summarise`.
+
+    Raises
+    ------
+    ValueError
+        If there are no values, one is not finite, shapes differ, or a level is not within 0 and 1.
+    """
+    values, windows = np.asarray(values), np.asarray(windows)
+    if values.ndim != 1 or values.shape != windows.shape:
+        raise ValueError(f"values {values.shape} and windows {windows.shape} must have the same shape (n,)")
+    if not len(values):
+        raise ValueError("there are no values to take quantiles of")
+    if not np.isfinite(values).all():
+        raise ValueError(f"window {windows[~np.isfinite(values)][0]} has a non-finite value")
+    if odd := [level for level in levels if not 0 <= level <= 1]:
+        raise ValueError(f"level {odd[0]} must lie within 0 and 1")
+    order = np.argsort(values, kind="stable")
+    names, places = np.unique(windows, return_inverse=True)
+    values, places = values[order], places[order]
+    own = _at(values, np.arange(1, len(values) + 1), levels)
+    known = [0 < level < 1 and _decided(values, places, value) for level, value in zip(levels, own, strict=True)]
+    bounds = np.full((2, len(levels)), np.nan)
+    if any(known):
+        asked = [level for level, is_known in zip(levels, known, strict=True) if is_known]
+        drawn = np.array(
+            [
+                _at(values, np.cumsum(np.bincount(draw, minlength=len(names))[places]), asked)
+                for draws in draw_windows(len(names), resamples, seed)
+                for draw in draws
+            ]
+        )
+        bounds[:, known] = np.quantile(drawn, [LEVEL, 1 - LEVEL], axis=0)
+    return [Quantile(*map(float, row)) for row in zip(levels, own, *bounds, strict=True)]
+
+
+def _decided(values: np.ndarray, places: np.ndarray, value: float) -> bool:
+    """Return whether enough windows have values on both sides of one."""
+    sides = values >= value, values <= value
+    return all(len(np.unique(places[side])) >= BEYOND for side in sides)
+
+
+def _at(values: np.ndarray, counted: np.ndarray, levels: Sequence[float]) -> np.ndarray:
+    """Quantiles of sorted values, given how many values there are up to each, (n,), each as often as it counts."""
+    n = int(counted[-1])
+    place = np.asarray(levels, float) * (n - 1)
+    below = np.floor(place).astype(np.int64)
+    ends = np.searchsorted(counted, [below, np.minimum(below + 1, n - 1)], side="right")
+    low, high = values[ends].astype(np.float64)
+    return low + (place - below) * (high - low)

@@ -1,0 +1,109 @@
+"""Models beside their truths, as llama.cpp's ``--kl-divergence`` compares them: means and quantiles of positions."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
+from oversmoothing.numerics.window_quantiles import window_quantiles
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.page import Cell, Page, Section, directions, labelled, literal, model_cells, valued
+from oversmoothing.tables.record import facts, numbers, record
+from oversmoothing.tables.story import legend
+
+LEVELS = (1, 0.999, 0.99, 0.95, 0.9, 0.5, 0.1, 0.05, 0.01, 0.001, 0)
+NAMES = {1: "max", 0.5: "median", 0: "min"}
+UNITS = {  # of each measure, and the better direction
+    "perplexity_ratio": ("ratio", "lower"),
+    "log_ratio": ("nats", "lower"),
+    "same_top": ("share", "higher"),
+    "kl": ("nats", "lower"),
+    "dp": ("probability", None),
+    "dp_rms": ("probability", "lower"),
+}
+LABELS = {
+    "perplexity_ratio": "perplexity ratio",
+    "log_ratio": "its logarithm (nats)",
+    "same_top": "same top {unit}",
+    "dp_rms": "RMS of dp",
+}
+SPREAD = {"kl": "KL (nats)", "dp": "dp"}  # whose quantiles are shown
+TITLE = "Models beside their truths, as llama.cpp compares them."
+
+
+def side_by_side_table(
+    paths: Iterable[str | Path], models: Iterable[Mapping[str, Any]], resamples: int, seed: int
+) -> pd.DataFrame:
+    """Record of the measures of `UNITS`, and of quantiles of KL and dp, of each model beside each truth.
+
+    `paths` are the files ``side_by_side/{model}.parquet`` of the `models` (see `record.facts`). A row of a quantile has
+    its level in the column ``quantile``; all others are means over positions, or made from them.
+    """
+    rows = []
+    for model, path in zip(models, paths, strict=True):
+        positions = read_table(path).to_pandas()
+        for truth, of_truth in positions.groupby("truth", sort=False, observed=True):
+            for row in _measured(of_truth, resamples, seed):
+                unit, better = UNITS[row["measure"]]
+                rows.append({**facts(model), "truth": truth, **row, "unit": unit, "better": better})
+    return record(rows)
+
+
+def _measured(positions: pd.DataFrame, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one model beside one truth."""
+    windows = positions.window.to_numpy()
+
+    def mean(values: np.ndarray) -> Summary:
+        sums = WindowSums()
+        sums.add(windows, values)
+        return summarise(sums, resamples, seed)
+
+    means = {name: mean(positions[name].to_numpy(np.float64)) for name in ("log_ratio", "same_top", "kl", "dp")}
+    means["perplexity_ratio"] = _mapped(means["log_ratio"], math.exp)
+    means["dp_rms"] = _mapped(mean(positions.dp.to_numpy(np.float64) ** 2), math.sqrt)
+    for measure in UNITS:
+        yield {"measure": measure, **numbers(means[measure])}
+    for measure in SPREAD:
+        for found in window_quantiles(positions[measure].to_numpy(), windows, LEVELS, resamples, seed):
+            held = {"value": found.value, "low": found.low, "high": found.high, "n": len(positions)}
+            yield {"measure": measure, "quantile": found.level, **held}
+
+
+def _mapped(summary: Summary, to: Any) -> Summary:
+    """Summary of an increasing function of a mean, whose interval is that of the mean, mapped; without sd."""
+    mapped = {name: to(value) for name in ("mean", "low", "high") if not math.isnan(value := getattr(summary, name))}
+    return replace(summary, sd=math.nan, **mapped)
+
+
+def named(level: float) -> str:
+    """Name of a quantile: "max", "99.9 %", "median"."""
+    return NAMES.get(level, f"{100 * level:g} %")
+
+
+def side_by_side_page(table: pd.DataFrame, unit: str = "token") -> Page:
+    """Page with a row of means for each model and truth, and a table of quantiles for each."""
+    means, sections = [], []
+    for (_, truth), rows in table.groupby(["model", "truth"], sort=False):
+        shown: dict[str, Cell] = {**model_cells(rows.iloc[0].to_dict(), table.seed.nunique() > 1), "truth": str(truth)}
+        of_means = rows[rows["quantile"].isna()].set_index("measure", drop=False)
+        for measure in UNITS:
+            label = LABELS.get(measure, f"mean {SPREAD.get(measure)}").format(unit=unit)
+            shown[labelled(label, str(UNITS[measure][1]))] = valued(of_means.loc[measure], spread=False)
+        means.append(shown)
+        heading = f"Quantiles of `{literal(str(rows.model.iloc[0]))}` beside `{literal(str(truth))}`"
+        sections.append(Section(heading, list(_spread(rows))))
+    words = legend(__file__, "side_by_side", unit=unit, n=int(table.n.max()))
+    return Page(TITLE, [Section("", means), *sections], [*words, directions(table.better)])
+
+
+def _spread(rows: pd.DataFrame) -> Iterator[dict[str, Cell]]:
+    """Yield the row of each quantile."""
+    for level in LEVELS:
+        at = rows[rows["quantile"] == level].set_index("measure", drop=False)
+        cells = {label: valued(at.loc[measure], spread=False, decimals=6) for measure, label in SPREAD.items()}
+        yield {"quantile": named(level), **cells}

@@ -1,0 +1,134 @@
+"""Means and quantiles of models beside truths: against NumPy and llama.cpp's definitions, on the page and printed."""
+
+import math
+
+import numpy as np
+import pytest
+from step_jobs import job, outputs
+
+import side_by_side_table as step
+from oversmoothing.commands import side_by_side as printed
+from oversmoothing.scores.side_by_side import ROWS, SideBySide, rows_of
+from oversmoothing.store.parquet import open_writer
+from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.record import read_record
+from oversmoothing.tables.side_by_side import LEVELS, UNITS, side_by_side_page, side_by_side_table
+
+MODELS = [{"model": "q4", "kind": "family"}]
+
+
+@pytest.fixture
+def found():
+    """Eight windows of 50 positions."""
+    rng = np.random.default_rng(0)
+    kinds = rng.exponential(0.01, 400), rng.random(400) < 0.9, 0.02 * rng.normal(size=400), 0.1 * rng.normal(size=400)
+    return SideBySide(*(own.astype(bool if own.dtype == bool else np.float32) for own in kinds))
+
+
+@pytest.fixture
+def path(tmp_path, found):
+    with open_writer(tmp_path / "q4.parquet", ROWS, {}) as writer:
+        for window in range(8):
+            part = SideBySide(*(own[50 * window : 50 * window + 50] for own in found))
+            writer.write_batch(rows_of(window, "whole", part))
+    return tmp_path / "q4.parquet"
+
+
+@pytest.fixture
+def table(path):
+    return side_by_side_table([path], MODELS, 100, 0)
+
+
+def value(table, measure, level=None):
+    rows = table[table.measure == measure]
+    (row,) = rows[rows["quantile"].isna() if level is None else rows["quantile"] == level].to_dict("records")
+    return row
+
+
+def test_means_are_those_of_positions(table, found):
+    expected = {
+        "perplexity_ratio": math.exp(found.log_ratio.mean(dtype=float)),
+        "log_ratio": found.log_ratio.mean(dtype=float),
+        "same_top": found.same_top.mean(),
+        "kl": found.kl.mean(dtype=float),
+        "dp": found.dp.mean(dtype=float),
+        "dp_rms": math.sqrt((found.dp.astype(float) ** 2).mean()),
+    }
+    assert expected.keys() == UNITS.keys()
+    for measure, mean in expected.items():
+        row = value(table, measure)
+        assert row["value"] == pytest.approx(mean, rel=1e-6)
+        assert row["low"] <= row["value"] <= row["high"]
+        assert (row["n"], row["truth"], row["unit"]) == (400, "whole", UNITS[measure][0])
+
+
+def test_quantiles_are_those_of_positions_and_the_ends_have_no_interval(table, found):
+    for measure in ("kl", "dp"):
+        for level in LEVELS:
+            row = value(table, measure, level)
+            assert row["value"] == pytest.approx(np.quantile(getattr(found, measure).astype(float), level), abs=1e-9)
+            decided = 0.05 <= level <= 0.95  # by five windows or more on either side
+            assert math.isnan(row["low"]) == (not decided)
+
+
+def test_one_window_has_no_intervals(tmp_path, found):
+    with open_writer(tmp_path / "q4.parquet", ROWS, {}) as writer:
+        writer.write_batch(rows_of(0, "whole", found))
+    table = side_by_side_table([tmp_path / "q4.parquet"], MODELS, 100, 0)
+    assert table.low.isna().all()
+    assert "nan" not in printed.report(table)
+    assert "nan" not in markdown(side_by_side_page(table))
+
+
+def test_the_step_writes_the_table_in_all_formats(path, tmp_path, table):
+    settings = {"models": MODELS, "resamples": 100, "seed": 0, "unit": "byte"}
+    step.main(job({"positions": [path]}, outputs(tmp_path), settings))
+    kept = read_record(tmp_path / "t.csv")
+    assert kept["quantile"].notna().sum() == 2 * len(LEVELS)
+    assert kept.value.tolist() == pytest.approx(table.value.tolist(), rel=1e-4)
+    page = (tmp_path / "t.md").read_text()
+    assert "same top byte ↑" in page
+    assert "Quantiles of `q4` beside `whole`" in page
+    assert "| 99.9 % " in page
+    assert "over 400 bytes" in " ".join(page.split()).lower()
+
+
+def test_the_printed_report_has_the_quantiles_in_80_columns(table):
+    text = printed.report(table)
+    lines = {line.split("  ")[0]: line for line in text.splitlines()}
+    for name in (
+        "max",
+        "99.9 %",
+        "99 %",
+        "95 %",
+        "90 %",
+        "median",
+        "10 %",
+        "5 %",
+        "1 %",
+        "0.1 %",
+        "min",
+        "mean",
+        "RMS",
+    ):
+        assert name in lines
+    kl = value(table, "kl", 0.5)
+    assert f"{kl['value']:#.3g} [{kl['low']:#.3g}, {kl['high']:#.3g}]" in lines["median"]
+    assert "[" not in lines["max"]
+    same = value(table, "same_top")
+    assert f"{same['value']:.4f} [" in lines["same top token ↑"]
+    assert max(map(len, text.splitlines())) <= 80
+    tiny = table.assign(value=-table.value / 1e6, low=-table.high / 1e6, high=-table.low / 1e6)
+    assert max(map(len, printed.report(tiny).splitlines())) <= 80
+
+
+def test_a_model_that_is_its_truth(tmp_path):
+    """No divergence, and an interval of no width wherever there is one."""
+    same = SideBySide(np.zeros(60, np.float32), np.ones(60, bool), np.zeros(60, np.float32), np.zeros(60, np.float32))
+    with open_writer(tmp_path / "q4.parquet", ROWS, {}) as writer:
+        for window in range(6):
+            writer.write_batch(rows_of(window, "whole", SideBySide(*(own[:10] for own in same))))
+    table = side_by_side_table([tmp_path / "q4.parquet"], MODELS, 100, 0)
+    assert value(table, "perplexity_ratio")["value"] == 1
+    assert value(table, "same_top")["high"] == 1
+    assert "-0" not in printed.report(table)
