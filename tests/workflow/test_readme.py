@@ -42,7 +42,7 @@ def test_its_python_runs_on_real_results(study, name):
 
 
 def test_the_readme_is_short():
-    assert len(README.splitlines()) <= 150
+    assert len(README.splitlines()) <= 120
 
 
 def test_links_and_paths_exist():

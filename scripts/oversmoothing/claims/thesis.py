@@ -207,14 +207,14 @@ def truncation_is_worse_than_learning(m: Measured) -> list[Contrast]:
 
 def truncation_misleads_bat(m: Measured) -> list[Contrast]:
     """Hold what BAT rejects with a truncated head, and not with the whole one, to above 0 at each rank."""
-    table = m.table("tbat_approximation")
-    ranks = sorted(int(rank) for rank in table.approximation.dropna().unique())
+    table = m.table("tbat_approximation").dropna(subset="approximation")
     return [
         less(
             f"rejected by the head truncated to {rank} alone, {of}",
             m.values("tbat_approximation", "excess", rank=of.rank, approximation=rank),
         )
-        for of, rank in product(m.ranks(), ranks)
+        for of in m.ranks()
+        for rank in sorted(set(table.approximation[table["rank"] == of.rank].astype(int)))
         if rank < of.rank
     ]
 

@@ -1,4 +1,4 @@
-"""TTO against validation loss, of the family and of full heads of fewer steps; and what is left at equal loss."""
+"""TTO against validation loss, of the family and of full heads of other numbers of steps; and at equal loss."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,11 +34,11 @@ def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
         titled(
             figure,
             "Does a low rank leak more than a full head that predicts as well?",
-            "Left: each point is a rank, after all steps; the line is the full head after fewer steps. Right: TTO less "
-            "that of the full head, at equal steps and at equal loss.",
+            "Left: each point is a rank, after all steps; the line is the full head after other numbers of steps. "
+            "Right: TTO less that of the full head, at equal steps and at equal loss.",
         )
         looks = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
-        control = Line2D([], [], **LINE, label=f"rank {ranks[-1]}, fewer steps")
+        control = Line2D([], [], **LINE, label=f"rank {ranks[-1]}, other steps")
         legend(figure, [*handles(looks), control, *entries], columns=6)
     return figure
 

@@ -1,4 +1,4 @@
-"""The family, and full heads that learned for fewer steps: what a rank is compared with at equal loss."""
+"""The family, and full heads that learned for other numbers of steps: what a rank is compared with at equal loss."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ SHORTER = "shorter"
 def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Facts of the family and of its controls, with ``steps``; none without a lower rank and a control.
 
-    A control is the member of the highest rank, trained for fewer steps.
+    A control is the member of the highest rank, trained for another number of steps.
     """
     known = by_name(config)
     trained = {name: model for name, model in known.items() if model.settings}

@@ -1,4 +1,4 @@
-"""Table of the family at equal loss: what a rank shows less what a full head shows that learned for fewer steps."""
+"""Table of the family at equal loss: what a rank shows less what a full head of that loss shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
