@@ -110,7 +110,9 @@ def loss_correlates(m: Measured) -> list[Contrast]:
     found = []
     for metric in MAIN:
         scores = pd.DataFrame({rank.rank: score(m, metric, rank) for rank in ranks}).reindex(losses.index)
-        found.append(less(f"correlation of {METRICS[metric].label} and loss", losses.corrwith(scores, axis=1), STRONG))
+        found.append(
+            less(f"correlation of {METRICS[metric].label} and loss", losses.corrwith(scores, axis=1), above=STRONG)
+        )
     return found
 
 

@@ -1,0 +1,14 @@
+"""How far each rank is above the next, in sentences."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from oversmoothing.claims.story.answers import at_each, selected
+
+
+def steps(table: pd.DataFrame) -> Iterator[str]:
+    """Yield how far the TTO of each rank of the family is above that of the next higher one."""
+    rows = selected(table, kind="family", measure="tto", truth=None)
+    rows = rows[rows.less.str.startswith("rank", na=False)]
+    yield from at_each(rows, "Paired by seed, TTO is above that of the next higher rank by {}.", difference=True)
