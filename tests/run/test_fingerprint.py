@@ -72,7 +72,7 @@ FROM_HUB = "oversmoothing/models/truths/load.py"
             "scores/probabilities",
         ),
         (["tbat.py"], f"{TBAT} scores/catalogue/decoders scores/decoding numerics/spaced_positions"),
-        (["tbat_approximation.py"], TBAT),
+        (["tbat_approximation.py"], f"{TBAT} numerics/spaced_positions"),
         (
             ["score.py"],
             f"{HELD} scores/candidates scores/catalogue/decoders scores/catalogue/metrics "

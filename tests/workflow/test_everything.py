@@ -16,7 +16,7 @@ IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
 
 OF_ARMS = {
     "learning_rates",
-    *listed("", "with several (?:seeds|rates|truths)"),
+    *listed("", "(?:with several (?:seeds|rates|truths|steps)|members from the hub beside)"),
 }  # of several seeds and rates: see test_arms
 WITHOUT_LATEX = ("frontier", "samples")
 OF_TOKENS = set(listed("Tables", "of tokens alone"))  # see test_tokens_dag
@@ -79,7 +79,7 @@ def test_every_parquet_column_is_listed_with_its_type(everything):
     Files may also lie in the folder of a study's text as they do in the results folder.
     """
     text = "\n".join(pages())
-    rows = re.findall(r"^\| `(?!tokens/)([\w/{}.]+\.parquet)`[^|]*\| (.*) \|$", text, flags=re.MULTILINE)
+    rows = re.findall(r"^\| `(?!tokens/|side_by_side/)([\w/{}.]+\.parquet)`[^|]*\| (.*) \|$", text, flags=re.MULTILINE)
     assert len(rows) > 20
     listed = {}
     for pattern, columns in rows:
