@@ -5,7 +5,7 @@ Makes: equal_loss/samples/{model}.parquet, equal_loss/quality/{model}.parquet, t
 figures/equal_loss.{png,svg,pdf}.
 """
 
-from studies.equal_loss import plan as equal_loss
+from studies.leak_at_equal_loss import plan as equal_loss
 
 AT_EQUAL_LOSS = equal_loss.compared(config)
 CONTROLS = [row["model"] for row in AT_EQUAL_LOSS if row["kind"] == equal_loss.SHORTER]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from oversmoothing.claims.story.answers import at_each, said, selected
-from studies.equal_loss.table import CORRELATION, EQUAL, FAMILY
+from studies.leak_at_equal_loss.table import CORRELATION, EQUAL, FAMILY
 
 
 def at_steps(table: pd.DataFrame) -> Iterator[str]:

@@ -7,9 +7,9 @@ from default_config import default
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
-from studies.equal_loss.figure import draw
-from studies.equal_loss.plan import compared
-from studies.equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table
+from studies.leak_at_equal_loss.figure import draw
+from studies.leak_at_equal_loss.plan import compared
+from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table
 
 SEEDS, STEPS, TRUTHS = (1, 2, 3), {300: 2.4, 450: 2.0, 900: 1.6}, ("truth", "lm")  # losses of the full head
 RANKS = {4: 2.2, 16: 1.8}  # and their losses after 900 steps

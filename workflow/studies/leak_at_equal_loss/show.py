@@ -13,8 +13,8 @@ from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
 from oversmoothing.training.history import lowest_loss
-from studies.equal_loss.figure import draw
-from studies.equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table
+from studies.leak_at_equal_loss.figure import draw
+from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table
 from studies.sample_quality.table import summarise_quality
 
 

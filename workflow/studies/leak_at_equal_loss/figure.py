@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled
-from studies.equal_loss.table import EQUAL, FAMILY
+from studies.leak_at_equal_loss.table import EQUAL, FAMILY
 
 TTO = AGAINST_TRUTHS[0]
 LINE: dict[str, Any] = {"color": "0.45", "marker": ".", "linestyle": "-", "linewidth": 1.2}
