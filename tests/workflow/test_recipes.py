@@ -26,7 +26,7 @@ def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(ev
     files += [str(path.relative_to(ROOT)) for path in with_metrics]
     helped = ("conftest", "default_config", "hub_models", "made_scores", "workflow/recipes", "workflow/forked")
     helpers = [f"tests/{name}.py" for name in (*helped, "workflow/study")]
-    for file in ("pyproject.toml", "CONTRIBUTING.md", "docs/results.md", *helpers, *files):
+    for file in ("pyproject.toml", "CONTRIBUTING.md", "docs/results.md", "docs/api.md", *helpers, *files):
         (folder / file).parent.mkdir(exist_ok=True, parents=True)
         shutil.copy(ROOT / file, folder / file)
     environment = {**os.environ, "PYTHONPATH": "workflow:scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)}
