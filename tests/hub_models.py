@@ -38,6 +38,7 @@ EVABYTE = {
     "vocab_size": 320,
     "window_size": 128,
 }
+TEXT = "the people of the town read their letters where the river flows past; ünd so on. " * 60  # for commands to read
 
 
 def evabyte_tensors(config=EVABYTE, seed=0):

@@ -3,6 +3,7 @@
 import socket
 
 import pytest
+from hub_models import TEXT, write_token_model
 
 from oversmoothing.commands import main
 
@@ -26,3 +27,12 @@ def refused(capsys):
 @pytest.fixture
 def no_network(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", lambda *others: pytest.fail("it asked the network"))
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    """A small Llama, with a text, ``book.txt``, in its folder."""
+    folder = tmp_path_factory.mktemp("llama")
+    write_token_model(folder, "llama")
+    (folder / "book.txt").write_text(TEXT, encoding="utf-8")
+    return folder

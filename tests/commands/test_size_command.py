@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from hub_models import write_gemma2, write_token_model
+from hub_models import TEXT, write_gemma2
 
 from oversmoothing.commands import main
 from oversmoothing.commands.one_head import size as library
@@ -15,18 +15,7 @@ from oversmoothing.forced.projection import project
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import save_model
 
-TEXT = "the people of the town read their letters where the river flows past; ünd so on. " * 60
-
-
 pytestmark = pytest.mark.usefixtures("no_network")
-
-
-@pytest.fixture(scope="module")
-def llama(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("llama")
-    write_token_model(folder, "llama")
-    (folder / "book.txt").write_text(TEXT, encoding="utf-8")
-    return folder
 
 
 @pytest.fixture(scope="module")

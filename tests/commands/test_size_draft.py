@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from hub_models import write_token_model
 
 from oversmoothing.commands import main
 from oversmoothing.commands.one_head import draft
@@ -12,7 +11,6 @@ from oversmoothing.commands.one_head.size import Sizes
 from oversmoothing.commands.one_head.text import Passage
 from oversmoothing.forced.projection import project
 
-TEXT = "the people of the town read their letters where the river flows past; ünd so on. " * 60
 pytestmark = pytest.mark.usefixtures("no_network")
 
 
@@ -63,14 +61,6 @@ def test_a_head_accepts_one_less_tv_on_the_held_half():
     assert found.acceptance == pytest.approx(1 - np.abs(sizes.held - q).sum(axis=1).mean() / 2, abs=1e-9)
     assert found.low < found.acceptance < found.high
     assert sizes.accepted[sizes.full].acceptance == 1
-
-
-@pytest.fixture(scope="module")
-def llama(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("llama")
-    write_token_model(folder, "llama")
-    (folder / "book.txt").write_text(TEXT, encoding="utf-8")
-    return folder
 
 
 def size(folder, *arguments):
