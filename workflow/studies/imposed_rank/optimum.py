@@ -85,8 +85,7 @@ def optimise(
     history: list[dict[str, Any]] = []
 
     def evaluate(step: int) -> None:
-        with torch.enable_grad():
-            loss, held = closure().item(), validation_loss(states_of, unwhitened(), held_out, device)
+        loss, held = closure().item(), validation_loss(states_of, unwhitened(), held_out, device)
         if not math.isfinite(loss):
             raise UserError(f"the loss is not a number after {step} iterations ({loss}); raise retrained.sequences")
         history.append({"step": step, "bytes": positions, "train_loss": loss, "validation_loss": held})
