@@ -23,10 +23,11 @@ from oversmoothing.claims.claim import Claim, judge
 from oversmoothing.claims.contrast import LEAST, LEVEL, Contrast, Outcome, decide
 from oversmoothing.claims.measured import Measured, Rank
 from oversmoothing.claims.thesis import CLAIMS
-from oversmoothing.tables.record import read_record
+from oversmoothing.tables.record import is_record, read_record
 from studies.across_seeds.claims import CLAIMS as OF_SEEDS
 from studies.forced_part.claims import CLAIMS as OF_FORCED
 from studies.paired_ranks.dispute import DISPUTE, Arms
+from studies.sample_quality.claims import CLAIMS as OF_SAMPLES
 
 KEPT = Path(__file__).resolve().parents[1] / "resources/studies"
 STAND_INS = {288: 512}  # the thesis's rank that ours stands for
@@ -52,8 +53,12 @@ def main(tables: int) -> None:
 
 def of_kept_runs() -> Iterator[tuple[str, Claim, Sequence[Contrast]]]:
     """Yield each claim that a kept run tests with several seeds, and its contrasts."""
-    for run, claims in (("seeds", [*CLAIMS, *OF_SEEDS]), ("smollm2", [*CLAIMS, *OF_SEEDS, *OF_FORCED])):
-        paths = [path for path in (KEPT / run / "tables").glob("*.csv") if path.stem not in ("claims", "rank_order")]
+    for run, claims in (
+        ("replication", [*CLAIMS, *OF_SEEDS, *OF_SAMPLES]),
+        ("seeds", [*CLAIMS, *OF_SEEDS]),
+        ("smollm2", [*CLAIMS, *OF_SEEDS, *OF_FORCED]),
+    ):
+        paths = [path for path in (KEPT / run / "tables").glob("*.csv") if is_record(path)]
         tables = {path.stem: read_record(path) for path in paths}
         ranks = sorted({int(rank) for rank in tables["oversmoothing"]["rank"].dropna()})
         measured = Measured(tables, [Rank(rank, STAND_INS.get(rank, rank)) for rank in ranks])

@@ -12,6 +12,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.figures.style import (
     handles,
+    legend,
     named,
     other_look,
     rank_axis,
@@ -53,7 +54,7 @@ def draw(table: pd.DataFrame) -> Figure:
     model has no rank in the table, as of those from the hub, all stand side by side by name.
     """
     panels = list(table.groupby(["truth", "measure"], sort=False, dropna=False))
-    rows, columns = -(-(len(panels) + 1) // COLUMNS), min(COLUMNS, len(panels) + 1)
+    rows, columns = -(-len(panels) // COLUMNS), min(COLUMNS, len(panels) + 1)
     if table["rank"].isna().any():
         places = {name: i for i, name in enumerate(table.model.unique())}
         looks = {name: {**other_look(i), "linestyle": "none"} for name, i in places.items()}
@@ -69,9 +70,9 @@ def draw(table: pd.DataFrame) -> Figure:
         grid = iter(figure.subplots(rows, columns, squeeze=False).flat)
         for ((truth, metric), panel), axes in zip(panels, grid, strict=False):
             _panel(axes, panel, places, looks, bool(ranks))
-            against = f" against {named(truth)}" if table.truth.nunique() > 1 and not pd.isna(truth) else ""
             words = f": {WORDS[metric]}" if metric in WORDS else ""
-            axes.set_title(f"{METRICS[metric].name}{against}{words}", size="small", weight="bold")
+            against = f"\nagainst {named(truth)}" if table.truth.nunique() > 1 and not pd.isna(truth) else ""
+            axes.set_title(f"{METRICS[metric].name}{words}{against}", size="small", weight="bold")
             axes.set_ylabel(f"{METRICS[metric].unit}, {METRICS[metric].better} is better", size="small")
             if ranks:
                 rank_axis(axes, ranks)
@@ -84,9 +85,12 @@ def draw(table: pd.DataFrame) -> Figure:
         if len(published):
             truths = " and ".join(published.published_truth.dropna().unique())
             entries += handles({f"the thesis{' against ' if truths else ''}{truths}": PUBLISHED})
-        free, *rest = grid
-        free.legend(handles=entries, loc="center left")
-        for axes in (free, *rest):
+        free = list(grid)
+        if free:
+            free[0].legend(handles=entries, loc="center left")
+        else:
+            legend(figure, entries)
+        for axes in free:
             axes.set_axis_off()
     return figure
 

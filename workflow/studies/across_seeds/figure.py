@@ -18,6 +18,8 @@ GREYS = ("0.75", "0.45")
 def draw(table: pd.DataFrame) -> Figure:
     """Draw what `table.across_table` returns: levels with the floor behind them, and paired steps."""
     pooled = chosen(table.dropna(subset="rank"), truth=None, measure=MEASURE)
+    by_rank = pooled.groupby("kind").apply(lambda part: part.groupby("rank").arm.nunique().max() == 1)
+    pooled = pooled[pooled.kind.map(by_rank)]  # several arms at one rank make no line
     looks = {kind: kind_look(kind) for kind in LEGENDS if (pooled.kind == kind).any()}
     with style():
         figure = Figure(figsize=(10, 4.4))
@@ -58,10 +60,10 @@ def _steps(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
     axes.set_yscale("symlog", linthresh=0.02, linscale=1.5)
     axes.set_yticks([0, 0.01, 0.02, 0.05, 0.1, 0.2], ["0", "0.01", "0.02", "0.05", "0.1", "0.2"])
     axes.minorticks_off()
-    axes.set_xticks(range(len(places)), [f"{rank}\nminus {less.split()[-1]}" for rank, less in places])
+    axes.set_xticks(range(len(places)), [f"{rank}\n- {less.split()[-1]}" for rank, less in places])
     axes.set_xlim(-0.6, len(places) - 0.4)
     axes.grid(axis="y")
-    axes.set_xlabel("ranks of one arm")
+    axes.set_xlabel("a rank, and the next of its arm, which is subtracted")
     axes.set_title("Steps, paired by seed (axis: linear below 0.02)", size="medium")
 
 
