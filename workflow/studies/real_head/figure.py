@@ -1,0 +1,92 @@
+"""Figure of what a head forces of KL from truths that predict a text better, and of what these save."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from oversmoothing.tables.figures.style import PALETTE, legend, style, titled
+
+FORCED, REST = PALETTE[3], "0.78"
+WORDS = {
+    "neural": "text so far,\nby state",
+    "ngram": "text so far,\nby n-gram",
+    "neighbours": "other\ndocuments",
+    "all": "all three",
+    "shuffled": "all three, of\nanother text",
+    "longer": "longer\ncontext",
+    "flatter": "flatter",
+}
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    """Draw for each text, a row, KL with its forced part, and what a truth saves of the loss, by truth."""
+    own = table[table["rank"].isna()]
+    texts = list(own.text.unique())
+    with style():
+        figure = Figure(figsize=(11, 1.2 + 3.1 * len(texts)))
+        axes = figure.subplots(len(texts), 2, squeeze=False)
+        for (left, right), text in zip(axes, texts, strict=True):
+            of_text = own[own.text == text]
+            _divergence(left, of_text)
+            _gains(right, of_text)
+            left.set_title(f"KL from the truth, and the part forced: {text}", loc="left", fontsize="medium")
+            right.set_title(f"Loss saved on the text itself: {text}", loc="left", fontsize="medium")
+        titled(
+            figure,
+            "What can the head of a model in use not say?",
+            "Truths that predict the text: the model mixed with memories.",
+        )
+        legend(figure, axes[0][0].get_legend_handles_labels()[0])
+    return figure
+
+
+def _divergence(axes: Axes, rows: pd.DataFrame) -> None:
+    for place, truth in enumerate(WORDS):
+        kl, forced, share = (_one(rows, truth, measure) for measure in ("kl", "forced", "share"))
+        label = place == 0
+        axes.bar(place, kl.value, color=REST, label="the rest: the model could have said it" if label else None)
+        axes.bar(
+            place,
+            forced.value,
+            color=FORCED,
+            hatch="//",
+            edgecolor="white",
+            label="forced by the head" if label else None,
+        )
+        _interval(axes, place, kl)
+        words = "0 %" if forced.value < 1e-6 else f"{100 * share.value:.0f} %"
+        axes.annotate(words, (place, kl.high), (0, 3), textcoords="offset points", ha="center", fontsize="small")
+    _finish(axes, "nats a token")
+
+
+def _gains(axes: Axes, rows: pd.DataFrame) -> None:
+    for place, truth in enumerate(WORDS):
+        for shift, measure, colour, label in (
+            (-0.2, "gain", "0.25", "saved by the truth, at all positions"),
+            (0.05, "gain_there", "0.55", "the same where the head was measured"),
+            (0.25, "gain_nearest", FORCED, "there, by the nearest distribution of the head"),
+        ):
+            one = _one(rows, truth, measure)
+            axes.errorbar(
+                place + shift, one.value, [[one.value - one.low], [one.high - one.value]],
+                fmt="o", color=colour, markersize=5, label=label if place == 0 else None,
+            )  # fmt: skip
+    axes.axhline(0, color="0.6", linewidth=0.8)
+    _finish(axes, "nats a token, higher is better")
+    axes.legend(fontsize="x-small", loc="best")
+
+
+def _finish(axes: Axes, unit: str) -> None:
+    axes.set_xticks(range(len(WORDS)), list(WORDS.values()), fontsize="x-small")
+    axes.set_ylabel(unit)
+    axes.grid(axis="y")
+
+
+def _interval(axes: Axes, place: float, one: pd.Series) -> None:
+    axes.errorbar(
+        place, one.value, [[one.value - one.low], [one.high - one.value]], color="black", linewidth=1.2, capsize=3
+    )
+
+
+def _one(rows: pd.DataFrame, truth: str, measure: str) -> pd.Series:
+    return rows[(rows.truth == truth) & (rows.measure == measure)].iloc[0]

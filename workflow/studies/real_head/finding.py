@@ -1,0 +1,19 @@
+"""What the head forces, in sentences."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from oversmoothing.claims.story.answers import amount, mean_within, selected
+from studies.real_head.names import ALL
+
+
+def answer(table: pd.DataFrame) -> Iterator[str]:
+    """Yield, for each text, what the head forces of the KL from the best mixture."""
+    for text in table.text.dropna().unique():
+        rows = selected(table, text=text, truth=ALL, rank=None)
+        share, kl = (mean_within(rows[rows.measure == measure]) for measure in ("share", "kl"))
+        yield (
+            f"On the text {text} the model is {amount(kl)} nats a token from the mixture of all memories, and its head "
+            f"forces a share of {amount(share)}."
+        )
