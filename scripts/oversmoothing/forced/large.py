@@ -1,12 +1,15 @@
 """The nearest distribution of a head over a large vocabulary, one position at a time.
 
-A full Newton step costs a product of v m^2 numbers, seconds at v = 50,000 and m = 768. So the Hessian is factorised in
-float32 at some point c of the way, and steps of conjugate gradients, preconditioned with that factor, correct it at
-the others; it is factorised again once they need too many.
+A full Newton step costs a product of v m^2 numbers. But few tokens have probability, so the Hessian is estimated from
+the most probable ones and a sample of the rest, whose weights c keep its expectation. Where that fits badly along a
+direction, the sample grows, at last to all tokens. A step then costs two products of v m numbers.
 
-Certificate, as in `projection`: with H_c = U^T (diag c - c c^T) U at any c > 0 and H_c x = U^T p - U^T q, the vector
-t_i = q_i + c_i (u_i - U^T c)^T x has the truth's moments, so the gap is KL(t || q) where t >= 0. The system is solved
-with the factor in float32 and refined in float64.
+The first step solves a least-squares problem: with the logarithmic means c_i of p_i and q_i, (p_i - q_i) /
+log(p_i / q_i), the solution of H_c x = U^T p - U^T q is the x for which U x is nearest to log p - log q under c.
+
+Certificate, as in `projection`: with H_c = U^T (diag c - c c^T / C) U at any weights c >= 0 of sum C and H_c x =
+U^T p - U^T q, the vector t_i = q_i + c_i (u_i - U^T c / C)^T x has the truth's moments, so the gap is KL(t || q) where
+t >= 0. The system is solved with the factor in float32 and refined in float64, both on the sample: elsewhere t is q.
 """
 
 import numpy as np
@@ -19,90 +22,105 @@ from oversmoothing.forced.head import Head
 
 NEGLIGIBLE = 1e-9  # nats: a divergence of which no more is asked
 SHARE = 1e-3  # of the divergence, up to which its gap is closed
+CLOSE = 1e-5  # nats, up to which the gap of a large divergence is closed
 STEPS = 100
-MOST_PRODUCTS = 12  # of one solution by conjugate gradients, above which the Hessian is factorised again
-MOST_FACTORS = 12  # of a position
+SAMPLED = 8  # tokens of the first sample, as a multiple of the rank
+FITS = 1.5  # ratio of the Hessian along a direction to its estimate, or the inverse, above which the sample doubles
 RIDGE = 1e-6  # added to the factorised Hessian, relative to its mean diagonal: float32 knows no more
 LONGEST = 20.0  # nats by which a step changes a log-probability, so that nothing overflows
 HALVINGS = 60  # of a step that overshoots
-REFINEMENTS = 4  # of what a certificate misses of the moments
+SLOPE = 0.1  # of the slope at which a step begins, up to which it may end
+REFINEMENTS = 8  # of what a certificate misses of the moments
+ROUNDING = 2.0**-52
+KEPT = 0.5  # nats by which a step changes no log-probability more if the factor is kept
+BLOCK = 8192  # tokens that are cast to float32 at a time
 
 
 class Large:
-    """A head over a large vocabulary, with its basis in single precision beside it."""
+    """A head over a large vocabulary."""
 
     def __init__(self, head: Head) -> None:
-        self.head = head
-        self.columns = head.columns
-        self.single = np.asfortranarray(head.columns.T.astype(np.float32))  # (m, v)
+        self.bias, self.columns = head.bias, head.columns
 
     def project(self, p: np.ndarray, theta: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, float]:
         """Coordinates (m,), log-probabilities (v,) and gap of the distribution nearest to p (v,).
 
-        It ends once the gap is at most the tolerance or the share `SHARE` of the divergence, or when rounding or the
-        number of steps ends it.
+        It ends once the gap is at most the tolerance, or `CLOSE` and the share `SHARE` of the divergence, or when
+        rounding or the number of steps ends it.
         """
         point, gap = _Point(self, p, theta), np.inf
+        weights = logarithmic_means(p, point.log_q)
         for _ in range(STEPS):
-            direction, change = point.newton()
-            decrement = float(point.gradient @ direction)
+            direction, change, decrement = point.step(weights)
             reached = float(divergence(p[None], point.log_q[None])[0])
-            enough = max(tolerance, SHARE * reached)
+            enough = max(tolerance, min(SHARE * reached, CLOSE))
             if decrement <= enough:
-                gap = min(gap, point.gap(change))
-            if gap <= enough or reached <= NEGLIGIBLE or decrement <= 0 or point.factors > MOST_FACTORS:
+                gap = min(gap, point.gap())  # that of a point before holds too, as no step raises the objective
+            if gap <= enough or reached <= NEGLIGIBLE or decrement <= 0:
                 break
             if not point.move(direction, change, decrement):
                 break
-        else:
-            return point.theta, point.log_q, gap  # of a point before, above which the objective has not risen
-        return point.theta, point.log_q, point.gap(change) if np.isinf(gap) else gap
+            weights = point.q
+        return point.theta, point.log_q, point.gap() if np.isinf(gap) else gap
 
 
 class _Point:
     """A point of the family on the way to a truth."""
 
     def __init__(self, large: Large, p: np.ndarray, theta: np.ndarray) -> None:
-        self.large, self.moments = large, p @ large.columns
-        self.theta, self.factors = theta, 0
-        self.z = large.columns @ theta + large.head.bias
+        self.columns, self.moments = large.columns, p @ large.columns
+        self.theta, self.sampled, self.moved = theta, SAMPLED * len(theta), np.inf
+        self.z = large.columns @ theta + large.bias
         self._measure()
-        self._factorise()
 
-    def newton(self) -> tuple[np.ndarray, np.ndarray]:
-        """Newton's direction x and the relative changes (u_i - m)^T x that it makes."""
-        direction, products = self._conjugate_gradients()
-        if products > MOST_PRODUCTS:
-            self._factorise()
-            direction, _ = self._conjugate_gradients()
-        return direction, self.large.columns @ direction - self.mean @ direction
+    def step(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Direction x = H_c^-1 gradient at weights c (v,), the changes (u_i - m)^T x and the product gradient . x."""
+        while True:
+            if self.moved > KEPT:
+                self._factorise(weights)
+            direction = self._solve(self.gradient)
+            decrement = float(self.gradient @ direction)
+            change = self.columns @ direction - self.mean @ direction
+            curvature = weights @ change**2 - (weights @ change) ** 2 / weights.sum()
+            if self.sampled >= len(weights) or decrement / FITS <= curvature <= decrement * FITS:
+                return direction, change, decrement
+            self.sampled, self.moved = 2 * self.sampled, np.inf
 
     def move(self, direction: np.ndarray, change: np.ndarray, decrement: float) -> bool:
-        """Step along a direction as far as the objective falls; False if rounding hides the fall."""
-        length = min(1.0, LONGEST / max(float(abs(change).max()), 1e-300))
+        """Step to near the lowest point along a direction; False if rounding hides that the objective falls."""
+        low, high = 0.0, LONGEST / max(float(abs(change).max()), 1e-300)
+        length = min(1.0, high)
         for _ in range(HALVINGS):
-            fall = length * decrement - float(np.log1p(self.q @ np.expm1(length * change)))
-            if fall >= 1e-4 * length * decrement:
+            grown = self.q * np.expm1(length * change)
+            total = float(grown.sum())
+            slope = float(grown @ change) / (1 + total) - decrement
+            falls = length * decrement - np.log1p(total) >= 1e-4 * length * decrement
+            if falls and (abs(slope) <= SLOPE * decrement or (slope < 0 and length == high)):
                 self.theta = self.theta + length * direction
                 self.z = self.z + length * (change + self.mean @ direction)
+                self.moved = length * float(abs(change).max())
                 self._measure()
                 return True
-            length /= 2
+            low, high = (length, high) if slope < 0 else (low, length)
+            curvature = float((self.q + grown) @ change**2) / (1 + total) - (slope + decrement) ** 2
+            length -= slope / max(curvature, 1e-300)
+            if not low < length < high:
+                length = (low + high) / 2
         return False
 
-    def gap(self, change: np.ndarray) -> float:
-        """Gap of the certificate: the change by Newton's direction, and what it misses of the moments by the factor.
-
-        `change` has to be that of this point: of another it would not sum to 0 under q.
-        """
-        t = self.q * (1 + change)
+    def gap(self) -> float:
+        """Gap of the certificate, infinite where it proves none."""
+        t, missed = self.q.copy(), self.gradient
         for _ in range(REFINEMENTS):
-            missed = self.moments - t @ self.large.columns
             x = self._solve(missed)
-            t = t + self.reference * (self.large.columns @ x - self.reference_mean @ x)
-        missed = self.moments - t @ self.large.columns
-        if t.min() < 0:
-            return np.inf
+            added = self.weights * (self.rows @ x - self.centre @ x)
+            t[self.tokens] += added
+            if t.min() < 0:
+                return np.inf
+            missed = missed - added @ self.rows
+            if np.linalg.norm(missed) <= ROUNDING:
+                break
+        missed = self.moments - t @ self.columns
         with np.errstate(divide="ignore", invalid="ignore"):
             grown = np.where(t > 0, t * (np.log(t) - self.log_q), 0.0) - t + self.q
         return float(grown.sum() + 2 * np.linalg.norm(missed) * (1 + np.linalg.norm(self.theta)))
@@ -110,14 +128,23 @@ class _Point:
     def _measure(self) -> None:
         self.log_q = self.z - logsumexp(self.z)
         self.q = np.exp(self.log_q)
-        self.mean = self.q @ self.large.columns
+        self.mean = self.q @ self.columns
         self.gradient = self.moments - self.mean
 
-    def _factorise(self) -> None:
-        self.reference, self.reference_mean, self.factors = self.q, self.mean, self.factors + 1
-        single = self.large.single
-        mean = self.mean.astype(np.float32)
-        hessian = ssyrk(1.0, single * np.sqrt(self.q).astype(np.float32), lower=1) - np.outer(mean, mean)
+    def _factorise(self, weights: np.ndarray) -> None:
+        """Factor of the Hessian H_c of a sample of the weights."""
+        self.tokens, self.weights = sample(weights, self.sampled)
+        self.rows = self.columns if len(self.tokens) == len(self.columns) else self.columns[self.tokens]
+        total, m = float(self.weights.sum()), len(self.mean)
+        self.centre = self.weights @ self.rows / total
+        hessian, centre = np.zeros((m, m), np.float32, order="F"), self.centre.astype(np.float32)
+        root = np.sqrt(self.weights).astype(np.float32)[:, None]
+        for begin in range(0, len(self.rows), BLOCK):
+            some = slice(begin, begin + BLOCK)
+            scaled = self.rows[some].astype(np.float32)
+            scaled -= centre
+            scaled *= root[some]
+            hessian = ssyrk(1.0, scaled.T, beta=1.0, c=hessian, lower=1, overwrite_c=1)
         diagonal = np.einsum("ii->i", hessian)
         ridge = max(float(diagonal.mean()), 1e-30) * RIDGE
         for _ in range(8):
@@ -127,30 +154,36 @@ class _Point:
                 return
             except LinAlgError:
                 ridge *= 10
-        self.factor = np.eye(len(mean), dtype=np.float32)
+        self.factor = np.eye(m, dtype=np.float32)
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
         size = max(float(abs(right).max()), 1e-300)  # so that float32 holds it
         return cho_solve((self.factor, True), (right / size).astype(np.float32), check_finite=False) * float(size)
 
-    def _conjugate_gradients(self) -> tuple[np.ndarray, int]:
-        """H^-1 gradient, the nearer the goal the more exactly, and the number of products with H that it took."""
-        q, single = self.q.astype(np.float32), self.large.single
-        solution, residual = np.zeros_like(self.gradient), self.gradient.copy()
-        away = self._solve(residual)
-        towards, energy = away, float(residual @ away)
-        first = energy
-        for count in range(2 * MOST_PRODUCTS):
-            if not energy > min(0.01, first) * first:
-                return solution, count
-            size = max(float(abs(towards).max()), 1e-300)
-            moved = (towards / size).astype(np.float32) @ single
-            moved -= q @ moved
-            product = (single @ (q * moved)).astype(np.float64) * size
-            product -= self.mean * float((q * moved).sum(dtype=np.float64) * size)
-            length = energy / float(towards @ product)
-            solution, residual = solution + length * towards, residual - length * product
-            away = self._solve(residual)
-            energy, before = float(residual @ away), energy
-            towards = away + (energy / before) * towards
-        return solution, count + 1
+
+def sample(weights: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Tokens and their weights, so that weighted sums over at most `size` tokens estimate those over all (v,).
+
+    Half are the tokens of the largest weights. The others stand at even distances in the cumulated weights of the
+    rest and share their sum; where several fall on one token, it is returned once.
+    """
+    if size >= len(weights):
+        return np.arange(len(weights)), weights
+    half = size // 2
+    order = np.argpartition(-weights, half)
+    largest, rest = order[:half], np.sort(order[half:])
+    density = weights[rest] / max(float(weights[rest].sum()), 1e-300) + 1 / len(rest)
+    cumulated = np.cumsum(density)
+    step = cumulated[-1] / (size - half)
+    drawn = np.bincount(np.searchsorted(cumulated, (np.arange(size - half) + 0.5) * step), minlength=len(rest))
+    chosen = np.flatnonzero(drawn)
+    shares = weights[rest[chosen]] * drawn[chosen] * step / density[chosen]
+    return np.concatenate([largest, rest[chosen]]), np.concatenate([weights[largest], shares])
+
+
+def logarithmic_means(p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
+    """(p - q) / log(p / q) of each token, between p and q; 0 where p is 0."""
+    q = np.exp(log_q)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.log(p) - log_q
+        return np.where(abs(ratio) < 1e-3, (p + q) / 2, np.where(p > 0, (p - q) / ratio, 0.0))
