@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def mixtures(folder: Path, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Head (v, r) of a model, truths (n, v) that mix its distributions with tokens, and its log-probabilities (n, v)."""
+    """Head (v, r) of a model, mixtures (n, v) of its distributions with tokens, and its log-probabilities (n, v)."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
