@@ -16,6 +16,8 @@ from studies.leak_at_equal_loss.table import EQUAL, FAMILY
 TTO = AGAINST_TRUTHS[0]
 LINE: dict[str, Any] = {"color": "0.45", "marker": ".", "linestyle": "-", "linewidth": 1.2}
 LOSS = "validation_loss"
+COLOURS = (PALETTE[2], PALETTE[4], PALETTE[7])  # of truths; none is like that of a rank
+NEAR = 0.01
 
 
 def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
@@ -28,14 +30,14 @@ def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
         *panels, last = figure.subplots(1, len(truths) + 1)
         for axes, truth in zip(panels, truths, strict=True):
             _line(axes, levels[(levels.measure == TTO) & (levels.truth == truth)], losses, ranks[-1])
-            axes.set_title(f"Against {named(truth)}", size="medium")
+            axes.set_title(f"Judged by {named(truth)}", size="medium")
         panels[0].set_ylabel(f"{METRICS[TTO].name}, lower is better")
         entries = _left(last, table[table.measure == TTO], truths, ranks)
         titled(
             figure,
             "Does a low rank leak more than a full head that predicts as well?",
-            "Left: each point is a rank, after all steps; the line is the full head after other numbers of steps. "
-            "Right: TTO less that of the full head, at equal steps and at equal loss.",
+            "Left: each point is a rank, after all steps; the line is the full head after fewer or more steps.\n"
+            "Right: how far a rank's TTO is above the full head's, at equal steps and at equal loss. Bars: 95 %.",
         )
         looks = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
         control = Line2D([], [], **LINE, label=f"rank {ranks[-1]}, other steps")
@@ -59,18 +61,21 @@ def _left(axes: Axes, table: pd.DataFrame, truths: Sequence[str], ranks: Sequenc
     """Draw the differences by rank and truth; return their entries of the legend."""
     entries = []
     axes.axhline(0, color="0.35", linewidth=1)
+    axes.axhspan(-NEAR, NEAR, color="0.92", zorder=0, label=f"less than {NEAR} apart")
     places = {rank: i for i, rank in enumerate(ranks[:-1])}
     ways = {f"rank {ranks[-1]}": ("at equal steps", "none"), EQUAL[LOSS]: ("at equal loss", "full")}
     for i, truth in enumerate(truths):
         for j, (less, (words, fill)) in enumerate(ways.items()):
             part = table[(table.less == less) & (table.truth == truth)]
             at = [places[int(rank)] + 0.16 * (2 * i + j - len(truths) + 0.5) for rank in part["rank"]]
-            look: dict[str, Any] = {"color": PALETTE[i], "marker": "os"[j], "linestyle": "none", "fillstyle": fill}
+            look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": "os"[j], "linestyle": "none", "fillstyle": fill}
             errors = [part.value - part.low, part.high - part.value]
-            axes.errorbar(at, part.value, errors, capsize=2, elinewidth=1, markersize=5, **look)
-            entries.append(Line2D([], [], **look, label=f"{words}, against {named(truth)}"))
+            axes.errorbar(at, part.value, errors, capsize=3, elinewidth=1.2, markersize=3.5, **look)
+            entries.append(Line2D([], [], **look, label=f"{words}, judged by {named(truth)}"))
     axes.set_xticks(list(places.values()), [str(rank) for rank in places])
     axes.set_xlabel("rank of what enters the LM head")
-    axes.set_ylabel("TTO less that of the full head")
+    axes.set_title("TTO minus the full head's", size="medium")
+    axes.set_ylabel("TTO above the full head's")
     axes.grid(axis="y")
+    axes.legend(loc="upper right")
     return entries
