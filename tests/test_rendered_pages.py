@@ -33,7 +33,7 @@ NO_RESULTS = {  # settings, sizes, speeds, citations, tables of the thesis, and 
         | 32 | 0.246 | 0.0033 | 0.0064 [0.0061, 0.0066] | 0.0063 | 94 % | 3 %
         were known: 0.636, 0.084, 0.013; 0.864 and 0.602
         0.623 [0.609, 0.637]; 0.282 [0.262, 0.302]; 0.0798 [0.0776, 0.0820]; 0.818 to 0.874; 0.538 to 0.607
-        0.21 ms; 3.6 ms; 0.50 ms
+        0.22 ms; 2.0 ms; 0.66 ms; 6.8 ms
         """,
     "lifting": """
         95 %; by 0.001 nats; 0.050 nats; 0.024; 0.048; tiny = 0.001; near = 0.01; gamma 0.1; eta 0.5

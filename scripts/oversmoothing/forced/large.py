@@ -4,8 +4,8 @@ A full Newton step costs a product of v m^2 numbers. But few tokens have probabi
 the most probable ones and a sample of the rest, whose weights c keep its expectation. Where that fits badly along a
 direction, the sample grows, at last to all tokens. A step then costs two products of v m numbers.
 
-The first step solves a least-squares problem: with the logarithmic means c_i of p_i and q_i, (p_i - q_i) /
-log(p_i / q_i), the solution of H_c x = U^T p - U^T q is the x for which U x is nearest to log p - log q under c.
+Far from the goal a step solves a least-squares problem instead. With the logarithmic means c_i = (p_i - q_i) /
+log(p_i / q_i) of both, H_c x = U^T p - U^T q holds for the x for which U x is nearest to log p - log q under c.
 
 Certificate, as in `projection`: with H_c = U^T (diag c - c c^T / C) U at any weights c >= 0 of sum C and H_c x =
 U^T p - U^T q, the vector t_i = q_i + c_i (u_i - U^T c / C)^T x has the truth's moments, so the gap is KL(t || q) where
@@ -32,7 +32,8 @@ HALVINGS = 60  # of a step that overshoots
 SLOPE = 0.1  # of the slope at which a step begins, up to which it may end
 REFINEMENTS = 8  # of what a certificate misses of the moments
 ROUNDING = 2.0**-52
-KEPT = 0.5  # nats by which a step changes no log-probability more if the factor is kept
+FAR = 1.0  # nats of a step's decrement, above which the next one is of least squares, as the first is
+KEPT = 0.5  # nats, the largest change of a log-probability after which the factor is kept
 BLOCK = 8192  # tokens that are cast to float32 at a time
 
 
@@ -60,7 +61,7 @@ class Large:
                 break
             if not point.move(direction, change, decrement):
                 break
-            weights = point.q
+            weights = logarithmic_means(p, point.log_q) if decrement > FAR else point.q
         return point.theta, point.log_q, point.gap() if np.isinf(gap) else gap
 
 
@@ -76,15 +77,17 @@ class _Point:
     def step(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Direction x = H_c^-1 gradient at weights c (v,), the changes (u_i - m)^T x and the product gradient . x."""
         while True:
-            if self.moved > KEPT:
+            renewed = self.moved > KEPT
+            if renewed:
                 self._factorise(weights)
             direction = self._solve(self.gradient)
             decrement = float(self.gradient @ direction)
             change = self.columns @ direction - self.mean @ direction
             curvature = weights @ change**2 - (weights @ change) ** 2 / weights.sum()
-            if self.sampled >= len(weights) or decrement / FITS <= curvature <= decrement * FITS:
+            fits = decrement / FITS <= curvature <= decrement * FITS
+            if fits or (renewed and self.sampled >= len(weights)):
                 return direction, change, decrement
-            self.sampled, self.moved = 2 * self.sampled, np.inf
+            self.sampled, self.moved = self.sampled * (2 if renewed else 1), np.inf
 
     def move(self, direction: np.ndarray, change: np.ndarray, decrement: float) -> bool:
         """Step to near the lowest point along a direction; False if rounding hides that the objective falls."""
