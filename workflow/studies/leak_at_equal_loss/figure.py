@@ -68,7 +68,8 @@ def _left(axes: Axes, table: pd.DataFrame, truths: Sequence[str], ranks: Sequenc
         for j, (less, (words, fill)) in enumerate(ways.items()):
             part = table[(table.less == less) & (table.truth == truth)]
             at = [places[int(rank)] + 0.16 * (2 * i + j - len(truths) + 0.5) for rank in part["rank"]]
-            look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": "os"[j], "linestyle": "none", "fillstyle": fill}
+            look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": "os"[j], "fillstyle": fill}
+            look |= {"linestyle": "none"}
             errors = [part.value - part.low, part.high - part.value]
             axes.errorbar(at, part.value, errors, capsize=3, elinewidth=1.2, markersize=3.5, **look)
             entries.append(Line2D([], [], **look, label=f"{words}, judged by {named(truth)}"))

@@ -12,17 +12,20 @@ LEVELS = (0.2, 0.6)  # of confidence in a token, between which the parts of memo
 
 
 def shares(probabilities: np.ndarray) -> np.ndarray:
-    """Return the shares (k,) of k distributions whose mixture gives tokens the highest mean log-probability.
+    """Return the shares (k,) of k distributions whose mixture gives tokens the highest likelihood.
 
-    `probabilities` (n, k) are what each gives the n tokens; the log-likelihood is concave in the shares, and
-    expectation maximisation climbs it.
+    `probabilities` (n, k) are what each gives the n tokens, and 1 token more is one that the first alone gives, so
+    that its share is above 0. The logarithm of the likelihood is concave in the shares, and expectation maximisation
+    climbs it.
     """
     part, reached = np.full(probabilities.shape[1], 1 / probabilities.shape[1]), -np.inf
+    more = np.eye(len(part))[0]
     for _ in range(STEPS):
         mixed = probabilities @ part
-        if (now := float(np.log(mixed).mean())) < reached + SETTLED:
+        if (now := float(np.log(mixed).sum() + np.log(part[0]))) < reached + SETTLED * len(mixed):
             break
-        part, reached = part * (probabilities / mixed[:, None]).mean(axis=0), now
+        given = (probabilities / mixed[:, None]).sum(axis=0)
+        part, reached = (part * given + more) / (len(mixed) + 1), now
     return part
 
 
