@@ -21,6 +21,7 @@ TABLE = "results/tables/real_head.csv"
 CONFIG = """
 real_head:
   model: llama
+  precision: float32
   texts: [{name: letters, paths: [letters.jsonl]}, {name: rivers, paths: [rivers.jsonl]}]
   documents: 6
   tokens: 40
