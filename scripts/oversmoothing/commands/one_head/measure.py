@@ -1,4 +1,4 @@
-"""One model's head, and with a text its loss, the gradient that it passes, TBAT, unargmaxable tokens, what it forces.
+"""One model's head: spectrum, rows, unargmaxable tokens; with a text loss, gradient, TBAT, sets, what it forces.
 
 The steps run one after the other and keep little between them: at 50,000 tokens in 1,000 dimensions each takes one to
 two gigabytes beside the model.
@@ -18,10 +18,12 @@ from oversmoothing.argmaxability.classes import argmaxable
 from oversmoothing.argmaxability.result import UNARGMAXABLE
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
+from oversmoothing.commands.one_head.card import TEXT, TRUTH, named, of_rows, of_sets, sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
 from oversmoothing.commands.one_head.text import Passage, entering, owners
 from oversmoothing.data.tokens.vocabulary import Vocabulary
 from oversmoothing.jobs import UserError
+from oversmoothing.models.final_norm import norm_before_head
 from oversmoothing.models.head_spectrum import head_spectrum
 from oversmoothing.models.logit_gradient import LogitGradient
 from oversmoothing.models.truths.token_model import TokenModel
@@ -39,7 +41,7 @@ class Choices:
     tbat_positions: int  # of a text, evenly spaced; 0 for none
     delta: float  # as of `bat.reject.reject_set`
     mass_tolerance: float
-    unargmaxable: bool  # whether the tokens are looked for that can never be the most probable
+    unargmaxable: bool  # whether the tokens and sets are looked for that can never be the most probable
     precision: str  # "bf16" or "float32", of the trunk; the head is float32
 
 
@@ -48,26 +50,28 @@ def measure_model(
     vocabulary: Vocabulary,
     passages: Sequence[Passage],
     choices: Choices,
-    begin: Callable[[str], None],
+    begin: Callable[[str, str], None],
     truth: np.ndarray | None,
 ) -> dict[str, Any]:
-    """Measure a model's head, and on the passages of a text what needs one; `begin` is given the name of each step.
+    """Measure a model's head, and on the passages of a text what needs one; `begin` is told each part and its work.
 
     `truth` holds a truth's distributions, float64 (n, v), at n evenly spaced ones of the measured positions
-    (`spaced_positions.positions_of`). Returned are the parts ``model``, ``spectrum``, ``text``, ``tbat``,
-    ``forced`` and ``unargmaxable`` of `one_head.schema.SCHEMA`; one that was not measured is None. Of a model that
-    caps its logits, TBAT is left out and of ``forced`` all but the KL, as both are of linear logits.
+    (`spaced_positions.positions_of`). Returned are all parts of `one_head.schema.SCHEMA` but ``source``; one that was
+    not measured is None. Of a model that caps its logits, TBAT and ``ellipsoid`` are left out and of ``forced`` all but
+    the KL, as these are of linear logits.
     """
-    begin(f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
+    begin("spectrum", f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
     try:
         measured: dict[str, Any] = {"model": _shape(model), "spectrum": spectrum(model.head.weight)}
     except ValueError as error:
         raise UserError(f"{model.name}: {error}; its weights are damaged") from error
-    measured |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable"))
+    measured |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable", "top_sets"))
     weights, hidden = model.head.weight.cpu().numpy(), None
+    begin("rows", "directions of the head's rows")
+    measured |= of_rows(weights, None if model.cap is not None else norm_before_head(model), vocabulary)
     bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
     if passages:
-        begin("losses and gradients on the text")
+        begin("text", "losses and gradients on the text")
         measured["text"], hidden, logits = of_text(model, vocabulary, passages, choices.precision)
         measured["text"]["random_gradient_share"] = measured["spectrum"]["numerical_rank"] / len(weights)
         at = positions_of(len(logits), choices.tbat_positions)
@@ -76,14 +80,19 @@ def measure_model(
         log_q = logits[forced_at].double().log_softmax(dim=-1).numpy()
         del logits
         if choices.tbat_positions and model.cap is None:
-            begin(f"TBAT at {len(p):,} positions")
+            begin("TBAT", f"TBAT at {len(p):,} positions")
             measured["tbat"] = tbat(weights, p, choices.delta, choices.mass_tolerance)
         if truth is not None:
-            begin(f"distance from the truth at {len(truth):,} positions")
+            begin("forced", f"distance from the truth at {len(truth):,} positions")
             head = None if model.cap is not None else (weights, bias)
             measured["forced"] = forced(head, truth, log_q, owners(passages)[forced_at])
     if choices.unargmaxable:
-        begin(f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
+        if passages:
+            begin("sets", "sets of tokens that can be the most probable")
+            read = np.concatenate([passage.tokens for passage in passages])
+            drawn, source = (sets_of_text(read), TEXT) if truth is None else (sets_of_truth(truth), TRUTH)
+            measured["top_sets"] = of_sets(weights, bias, drawn, source)
+        begin("unargmaxable", f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
         measured["unargmaxable"] = unargmaxable(weights, bias, hidden, vocabulary)
     return measured
 
@@ -173,10 +182,7 @@ def unargmaxable(
     return {
         "low": len(proved),
         "high": len(proved) + len(undecided),
-        "proved": [
-            {"id": int(vocabulary.ids[i]), "text": vocabulary.texts[i].decode(errors="backslashreplace")}
-            for i in proved.tolist()
-        ],
+        "proved": named(vocabulary, proved.tolist()),
         "undecided_ids": vocabulary.ids[undecided].tolist(),
     }
 
