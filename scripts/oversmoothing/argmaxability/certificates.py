@@ -65,12 +65,15 @@ class Certificates:
         wider = margin > np.fmax(self.result.margin[classes], 0)
         self._record_witnesses(classes[wider], hidden[which[wider]], margin[wider])
 
-    def accept_own_directions(self, coordinates: Coordinates) -> None:
-        """Record the classes that provably lead in the direction of their own row, where that can be told quickly."""
+    def accept_own_directions(self, coordinates: Coordinates, share: float) -> None:
+        """Record the classes that provably lead in the direction of their own row, where that can be told quickly.
+
+        It is told by a share of the coordinates.
+        """
         if coordinates.back is None or self.bias is not None:
             return
         longest = 2 * float(np.linalg.norm(self.weights, axis=1).max())  # the mean is no longer than a row
-        for classes, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, self._precision):
+        for classes, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, self._precision, share):
             wider = lead > np.fmax(self.result.margin[classes], 0)
             self._record_witnesses(classes[wider], hidden[wider], lead[wider])
 
@@ -199,7 +202,7 @@ class CertificatesByEquivalent(Certificates):
         self._record_witnesses(classes[needed], mapped[needed], margin[needed])
         self.result.rest.update(zip(classes[needed].tolist(), rest[needed], strict=True))
 
-    def accept_own_directions(self, coordinates: Coordinates) -> None:
+    def accept_own_directions(self, coordinates: Coordinates, share: float) -> None:
         """Record nothing: a lead in the equivalent head proves none in the head."""
 
     def settle_exactly(self, classes: np.ndarray, hidden: np.ndarray, supports: np.ndarray) -> None:

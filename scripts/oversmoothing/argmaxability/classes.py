@@ -29,6 +29,8 @@ from oversmoothing.argmaxability.working_set import WorkingSet
 ALL_PAIRS = 2048  # classes up to which the product of all pairs of rows is kept
 EFFORT = 4  # above that, rounds of the search per class and dimension,
 MORE_ROUNDS = 50  # and besides
+SHARES = 2 / 3, 1.0  # of the coordinates, by which the classes that lead in their own direction are told,
+MANY = 0.1  # while more than this share of the classes is undecided
 SPARE = 3  # further searches for a combination that can be proven, each without a certain row of the first
 NONE, UNEXAMINED = -1, -2  # in place of such a row: no further search; one without ban
 NOTICEABLE = 1e-9  # weight in a combination that is not rounding
@@ -204,8 +206,9 @@ def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates,
         lambda some: weights[some] - mean,
         lambda some: weights[some],
     ]
-    if 2 * len(result.undecided()) > v:
-        certificates.accept_own_directions(coordinates)
+    for share in SHARES:
+        if len(result.undecided()) > MANY * v:
+            certificates.accept_own_directions(coordinates, share)
     shown = tqdm(total=v, desc="classes", unit="class", leave=False, disable=None)
     for direction in directions:
         left = result.undecided()

@@ -48,14 +48,15 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("model", help=what)
     command.add_argument("--text", metavar="FILE", help=f"{TEXT}; none: the head alone")
     number("--positions", default=64, help="tokens of the text to predict (default: %(default)s)")
-    number("--tbat-positions", default=8, help="how many of them get a TBAT (default: %(default)s)")
+    what = "how many of them get a TBAT (default: %(default)s; seconds each in a large head)"
+    number("--tbat-positions", default=4, help=what)
     what = "a model with the same tokenizer: how far MODEL is from it, and how much of that any model with this head "
     command.add_argument("--truth", metavar="TRUTH", help=f"{what}would be")
     what = "how many of the positions are compared with TRUTH (default: %(default)s; seconds each in a large head)"
     number("--forced-positions", default=16, help=what)
     command.add_argument("--delta", type=float, default=DELTA, help="of BAT, in nats (default: %(default).4g)")
     what = "probability that BAT may leave undecided (default: %(default)s)"
-    command.add_argument("--mass-tolerance", type=float, default=1e-3, metavar="P", help=what)
+    command.add_argument("--mass-tolerance", type=float, default=1e-2, metavar="P", help=what)
     what = "skip the tokens and sets that can never be the most probable, which can take minutes"
     command.add_argument("--no-unargmaxable", action="store_true", help=what)
     add_options(command)

@@ -20,7 +20,7 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands.one_head.card import TEXT, TRUTH, named, of_rows, of_sets, sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
-from oversmoothing.commands.one_head.text import Passage, entering, owners
+from oversmoothing.commands.one_head.text import Passage, entering, owners, resampled
 from oversmoothing.data.tokens.vocabulary import Vocabulary
 from oversmoothing.jobs import UserError
 from oversmoothing.models.final_norm import norm_before_head
@@ -81,7 +81,7 @@ def measure_model(
         del logits
         if choices.tbat_positions and model.cap is None:
             begin("TBAT", f"TBAT at {len(p):,} positions")
-            measured["tbat"] = tbat(weights, p, choices.delta, choices.mass_tolerance)
+            measured["tbat"] = tbat(weights, p, owners(passages)[at], choices.delta, choices.mass_tolerance)
         if truth is not None:
             begin("forced", f"distance from the truth at {len(truth):,} positions")
             head = None if model.cap is not None else (weights, bias)
@@ -118,21 +118,20 @@ def of_text(
     """Run a model over the passages of a text.
 
     Returned are ``text`` of `one_head.schema.SCHEMA`, but for ``random_gradient_share`` and what the text is; what
-    enters the head at every token, float32 (n, d); and the logits at the k measured positions, float32 (k, v), on
-    the CPU.
+    enters the head at the k measured positions, float32 (k, d); and the logits there, float32 (k, v), on the CPU.
     """
     device = model.head.weight.device
     gradient = LogitGradient(model.head.weight)
     nats, special, size = 0.0, 0.0, 0
     hidden, kept = [], []
-    for passage, (states, entered) in zip(passages, entering(model, passages, precision, "text"), strict=True):
+    for passage, (_, entered) in zip(passages, entering(model, passages, precision, "text"), strict=True):
         targets = torch.from_numpy(passage.tokens[passage.places]).to(device)
         special += float(model.special_mass(entered).double().sum())
         logits = model.logits(entered)
         nats += float(cross_entropy(logits, targets, reduction="none").double().sum())
         gradient.add(logits, targets, model.cap)
         size += len(vocabulary.decode(passage.tokens[passage.places].tolist()))
-        hidden.append(states.cpu().numpy())
+        hidden.append(entered.cpu().numpy())
         kept.append(logits.cpu())
     every = torch.cat(kept)
     measured = {
@@ -149,8 +148,13 @@ def of_text(
     return measured, np.concatenate(hidden), every
 
 
-def tbat(weights: np.ndarray, p: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
-    """Return the mean bracket of TBAT of distributions p (n, v): ``tbat`` of `one_head.schema.SCHEMA`."""
+def tbat(
+    weights: np.ndarray, p: np.ndarray, passage: np.ndarray, delta: float, mass_tolerance: float
+) -> dict[str, Any]:
+    """Return the mean bracket of TBAT of distributions p (n, v): ``tbat`` of `one_head.schema.SCHEMA`.
+
+    `passage` (n,) is the passage of each position.
+    """
     rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)  # visible while the basis is made
     basis = prepare(weights)
     bounds, undecided = [], []
@@ -158,13 +162,22 @@ def tbat(weights: np.ndarray, p: np.ndarray, delta: float, mass_tolerance: float
         sets = reject_set(basis, row, delta, mass_tolerance)
         bounds.append(np.concatenate(sets.mass))
         undecided.append(int(sets.undecided.sum()))
-    low, high = np.minimum(bounds, 1).mean(axis=0).tolist()  # rounding may lead above 1
+    n, low, high = resampled(passage, np.ones(len(p)), *np.minimum(bounds, 1).T)  # rounding may lead above 1
+    least, most = (
+        (None, None)
+        if len(np.unique(passage)) < 2
+        else (
+            float(np.quantile((low / n)[1:], 0.025)),
+            float(np.quantile((high / n)[1:], 0.975)),
+        )
+    )
     return {
         "positions": len(p),
         "delta": delta,
         "mass_tolerance": mass_tolerance,
-        "low": low,
-        "high": high,
+        "low": float(low[0] / n[0]),
+        "high": float(high[0] / n[0]),
+        "interval": {"low": least, "high": most},
         "undecided": float(np.mean(undecided)),
     }
 

@@ -83,8 +83,10 @@ def _text(text: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
         ("", f"(a random head of this rank: {text['random_gradient_share']:.2%})"),
     ]
     if tbat:
+        low, high = tbat["interval"]["low"], tbat["interval"]["high"]
+        over = "" if low is None else f", 95 % [{low:.3f}, {high:.3f}]"
         rows += [
-            ("TBAT", f"[{tbat['low']:.4f}, {tbat['high']:.4f}], mean of {tbat['positions']} positions"),
+            ("TBAT", f"[{tbat['low']:.4f}, {tbat['high']:.4f}], mean of {tbat['positions']} positions{over}"),
             ("", f"(delta {tbat['delta']:.4g} nats; {tbat['undecided']:,.1f} tokens undecided per position)"),
         ]
     return rows

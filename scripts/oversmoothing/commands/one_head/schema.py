@@ -113,6 +113,11 @@ TBAT = _object(
     mass_tolerance=_share("Probability that may stay undecided at a position."),
     low=_share("Mean proved mass, probability."),
     high=_share("Mean mass that is not disproved, probability."),
+    interval=_object(
+        "95 % interval of the mean, from a bootstrap over whole passages, of `low` below and of `high` above.",
+        low=_or_null(_share("Null with one passage.")),
+        high=_or_null(_share("Null with one passage.")),
+    ),
     undecided=_number("Mean number of undecided tokens per position."),
 )
 FORCED = _object(
