@@ -20,7 +20,13 @@ REFLECTIONS = 40  # of the direction of a set
 NEGLIGIBLE = 1e-12  # share of the largest eigenvalue of the scatter below which a direction counts as absent
 
 
-def top_sets(weights: np.ndarray, bias: np.ndarray | None, sets: np.ndarray, searches: int | None = None) -> np.ndarray:
+def top_sets(
+    weights: np.ndarray,
+    bias: np.ndarray | None,
+    sets: np.ndarray,
+    searches: int | None = None,
+    scatter: np.ndarray | None = None,
+) -> np.ndarray:
     """Return whether each set is "possible" or "impossible" as the highest classes of a head, or "undecided" (n,).
 
     Parameters
@@ -31,6 +37,8 @@ def top_sets(weights: np.ndarray, bias: np.ndarray | None, sets: np.ndarray, sea
         Classes, none twice in a row.
     searches : int, optional
         Sets that are searched for a proof if reflections find none: by default all. One takes seconds in a large head.
+    scatter : array, shape (d, d), optional
+        W_c^T W_c of the rows less their mean, if it is known; up to rounding, as only the search depends on it.
 
     Raises
     ------
@@ -48,7 +56,10 @@ def top_sets(weights: np.ndarray, bias: np.ndarray | None, sets: np.ndarray, sea
     """
     weights, bias = checked_head(weights, bias)
     status = np.full(len(sets), UNDECIDED, dtype="<U10")
-    status[_reflected(weights, bias, sets) > 0] = POSSIBLE
+    if scatter is None:
+        centred = weights - weights.mean(axis=0)
+        scatter = centred.T @ centred
+    status[_reflected(weights, bias, sets, scatter) > 0] = POSSIBLE
     names = {ARGMAXABLE: POSSIBLE, UNARGMAXABLE: IMPOSSIBLE, UNDECIDED: UNDECIDED}
     for n in np.flatnonzero(status == UNDECIDED)[:searches].tolist():
         status[n] = names[str(search(weights, bias, sets[n]).status[-1])]
@@ -70,15 +81,14 @@ def signed(weights: np.ndarray, bias: np.ndarray | None, members: np.ndarray) ->
     return rows, None if bias is None else np.append(bias * signs, 0.0)
 
 
-def _reflected(weights: np.ndarray, bias: np.ndarray | None, sets: np.ndarray) -> np.ndarray:
+def _reflected(weights: np.ndarray, bias: np.ndarray | None, sets: np.ndarray, scatter: np.ndarray) -> np.ndarray:
     """Return proven bounds of the widest leads that reflections find (n,), not positive where they find none.
 
     As for single classes (Grivas, Bogoychev and Lopez, ACL 2022): the direction is changed, in the metric in which the
     rows are white, so that the lowest class of the set and the highest one outside change places.
     """
-    centred = weights - weights.mean(axis=0)
-    inverse = np.linalg.pinv(centred.T @ centred, rcond=NEGLIGIBLE, hermitian=True)
-    hidden = centred[sets].sum(axis=1) @ inverse
+    inverse = np.linalg.pinv(scatter, rcond=NEGLIGIBLE, hermitian=True)
+    hidden = (weights[sets] - weights.mean(axis=0)).sum(axis=1) @ inverse
     lead, left = np.full(len(sets), -np.inf), np.arange(len(sets))
     for _ in range(REFLECTIONS):
         lead[left] = proven_leads(weights, bias, hidden, sets[left])

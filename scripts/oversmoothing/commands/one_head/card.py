@@ -12,7 +12,7 @@ from oversmoothing.argmaxability.top_sets import IMPOSSIBLE, POSSIBLE, top_sets
 from oversmoothing.commands.one_head.text import SEED
 from oversmoothing.data.tokens.vocabulary import Vocabulary
 from oversmoothing.models.final_norm import Norm
-from oversmoothing.models.head_rows import Moments, distances, leading_directions, moments, semi_axes
+from oversmoothing.models.head_rows import Moments, distances, leading_directions, semi_axes
 
 DIRECTIONS, ENDS = 3, 5  # leading ones, and tokens at either end of each
 NEAR = 0.5  # of the median distance from the mean row, below which a row looks untrained
@@ -25,9 +25,8 @@ TEXT, TRUTH = "text", "truth"  # where sets come from
 COMMON = 100  # commonest tokens of the text, of which sets are drawn without a truth
 
 
-def of_rows(weights: np.ndarray, norm: Norm | None, vocabulary: Vocabulary) -> dict[str, Any]:
+def of_rows(weights: np.ndarray, of: Moments, norm: Norm | None, vocabulary: Vocabulary) -> dict[str, Any]:
     """Return ``directions``, ``near_mean`` and ``ellipsoid`` of a head (v, d) behind a norm, if there is one."""
-    of = moments(weights)
     return {
         "directions": _directions(weights, of, vocabulary),
         "near_mean": _near_mean(weights, of, vocabulary),
@@ -35,12 +34,14 @@ def of_rows(weights: np.ndarray, norm: Norm | None, vocabulary: Vocabulary) -> d
     }
 
 
-def of_sets(weights: np.ndarray, bias: np.ndarray | None, drawn: dict[int, np.ndarray], source: str) -> dict[str, Any]:
+def of_sets(
+    weights: np.ndarray, bias: np.ndarray | None, of: Moments, drawn: dict[int, np.ndarray], source: str
+) -> dict[str, Any]:
     """Return ``top_sets``: which of the sets (n, k), by their size k, the head can score above all other tokens."""
     searches = None if weights.size <= SEARCHED else SEARCHES
-    found = {"source": source, "sizes": []}
+    found: dict[str, Any] = {"source": source, "sizes": []}
     for k, sets in drawn.items():
-        status = top_sets(weights, bias, sets, searches)
+        status = top_sets(weights, bias, sets, searches, of.scatter)
         counts = {name: int((status == name).sum()) for name in (POSSIBLE, IMPOSSIBLE)}
         found["sizes"].append({"k": k, "sets": len(sets), **counts, "undecided": len(sets) - sum(counts.values())})
     return found

@@ -24,6 +24,7 @@ from oversmoothing.commands.one_head.text import Passage, entering, owners, resa
 from oversmoothing.data.tokens.vocabulary import Vocabulary
 from oversmoothing.jobs import UserError
 from oversmoothing.models.final_norm import norm_before_head
+from oversmoothing.models.head_rows import moments
 from oversmoothing.models.head_spectrum import head_spectrum
 from oversmoothing.models.logit_gradient import LogitGradient
 from oversmoothing.models.truths.token_model import TokenModel
@@ -68,7 +69,8 @@ def measure_model(
     measured |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable", "top_sets"))
     weights, hidden = model.head.weight.cpu().numpy(), None
     begin("rows", "directions of the head's rows")
-    measured |= of_rows(weights, None if model.cap is not None else norm_before_head(model), vocabulary)
+    of = moments(weights)
+    measured |= of_rows(weights, of, None if model.cap is not None else norm_before_head(model), vocabulary)
     bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
     if passages:
         begin("text", "losses and gradients on the text")
@@ -91,7 +93,7 @@ def measure_model(
             begin("sets", "sets of tokens that can be the most probable")
             read = np.concatenate([passage.tokens for passage in passages])
             drawn, source = (sets_of_text(read), TEXT) if truth is None else (sets_of_truth(truth), TRUTH)
-            measured["top_sets"] = of_sets(weights, bias, drawn, source)
+            measured["top_sets"] = of_sets(weights, bias, of, drawn, source)
         begin("unargmaxable", f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
         measured["unargmaxable"] = unargmaxable(weights, bias, hidden, vocabulary)
     return measured
@@ -124,7 +126,7 @@ def of_text(
     gradient = LogitGradient(model.head.weight)
     nats, special, size = 0.0, 0.0, 0
     hidden, kept = [], []
-    for passage, (_, entered) in zip(passages, entering(model, passages, precision, "text"), strict=True):
+    for passage, entered in zip(passages, entering(model, passages, precision, "text"), strict=True):
         targets = torch.from_numpy(passage.tokens[passage.places]).to(device)
         special += float(model.special_mass(entered).double().sum())
         logits = model.logits(entered)
