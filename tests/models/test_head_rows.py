@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from oversmoothing.models import head_rows
-from oversmoothing.models.head_rows import distances, leading_directions, moments, semi_axes
+from oversmoothing.models.head_rows import distances, leading_directions, moments, orthonormal, semi_axes
 
 CROSS = np.array([[3.0, 1], [-1, 1], [1, 2], [1, 0]])  # mean (1, 1): arms of length 2 and 1
 
@@ -53,3 +53,16 @@ def test_values_are_those_of_the_svd(v, monkeypatch):
         x = draw.normal(size=(200, 9)) @ onto
         lengths = np.linalg.norm(3 * gain * x / np.linalg.norm(x, axis=1, keepdims=True) @ centred.T, axis=1)
         assert (lengths <= expected[0] * (1 + 1e-12)).all()
+
+
+def test_the_orthonormal_basis_spans_the_columns_and_the_constant(monkeypatch):
+    monkeypatch.setattr(head_rows, "ROWS", 7)
+    draw = np.random.default_rng(0)
+    weights = draw.normal(size=(40, 9)) * np.geomspace(1, 50, 9) + 5
+    basis = orthonormal(weights, moments(weights))
+    np.testing.assert_allclose(basis.T @ basis, np.eye(10), atol=1e-9)
+    with_ones = np.column_stack([weights, np.ones(40)])
+    np.testing.assert_allclose(basis @ (basis.T @ with_ones), with_ones, atol=1e-9)
+    dependent = np.column_stack([weights, weights.sum(axis=1)])
+    assert orthonormal(dependent, moments(dependent)) is None
+    assert orthonormal(weights[:8], moments(weights[:8])) is None

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import helmert
 
 ROWS = 4096  # in float64 at a time
+EVEN = 1e-6  # ratio of the extreme eigenvalues of a scatter from which its roots are exact enough
 FLAT = 1e-6  # share of the longest semi-axis below which one counts as zero
 
 
@@ -38,6 +39,21 @@ def leading_directions(weights: np.ndarray, of: Moments, count: int) -> tuple[np
     coordinates = np.concatenate([rows @ directions for rows in _centred(weights, of.mean)])
     furthest = np.take_along_axis(coordinates, abs(coordinates).argmax(axis=0)[None], axis=0)
     return values[:count] / (values.sum() or 1.0), coordinates * np.where(furthest < 0, -1.0, 1.0)
+
+
+def orthonormal(weights: np.ndarray, of: Moments) -> np.ndarray | None:
+    """Return an orthonormal basis of the column space of [W, 1], float64 (v, d + 1), in a fraction of an SVD's time.
+
+    It is made of the scatter, so None where that is so uneven that the columns would not be orthonormal up to 1e-9.
+    """
+    values, vectors = np.linalg.eigh(of.scatter)
+    if len(weights) <= len(values) or values[0] < EVEN * values[-1]:
+        return None
+    scaled = vectors / np.sqrt(values)
+    columns = np.empty((len(weights), len(values) + 1))
+    columns[:, 0] = 1 / np.sqrt(len(weights))
+    np.concatenate([rows @ scaled for rows in _centred(weights, of.mean)], out=columns[:, 1:])
+    return columns
 
 
 def distances(weights: np.ndarray, of: Moments) -> np.ndarray:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from oversmoothing.argmaxability.classes import argmaxable
 from oversmoothing.argmaxability.result import UNARGMAXABLE
-from oversmoothing.bat.basis import prepare
+from oversmoothing.bat.basis import Basis, find_twins, prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands.one_head.card import TEXT, TRUTH, named, of_rows, of_sets, sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
@@ -24,7 +24,7 @@ from oversmoothing.commands.one_head.text import Passage, entering, owners, resa
 from oversmoothing.data.tokens.vocabulary import Vocabulary
 from oversmoothing.jobs import UserError
 from oversmoothing.models.final_norm import norm_before_head
-from oversmoothing.models.head_rows import moments
+from oversmoothing.models.head_rows import Moments, moments, orthonormal
 from oversmoothing.models.head_spectrum import head_spectrum
 from oversmoothing.models.logit_gradient import LogitGradient
 from oversmoothing.models.truths.token_model import TokenModel
@@ -32,6 +32,7 @@ from oversmoothing.numerics.singular_values import count_above, effective_rank
 from oversmoothing.numerics.spaced_positions import positions_of
 
 NOTABLE = 0.01  # share of the largest singular value
+EFFORT = 2  # of `argmaxable`: half its default, which takes seconds longer
 NUMERICAL = 1e-6  # share of it below which one counts as zero, as in `head_gradient.column_space`
 
 
@@ -83,7 +84,7 @@ def measure_model(
         del logits
         if choices.tbat_positions and model.cap is None:
             begin("TBAT", f"TBAT at {len(p):,} positions")
-            measured["tbat"] = tbat(weights, p, owners(passages)[at], choices.delta, choices.mass_tolerance)
+            measured["tbat"] = tbat(_basis(weights, of), p, owners(passages)[at], choices.delta, choices.mass_tolerance)
         if truth is not None:
             begin("forced", f"distance from the truth at {len(truth):,} positions")
             head = None if model.cap is not None else (weights, bias)
@@ -150,15 +151,18 @@ def of_text(
     return measured, np.concatenate(hidden), every
 
 
-def tbat(
-    weights: np.ndarray, p: np.ndarray, passage: np.ndarray, delta: float, mass_tolerance: float
-) -> dict[str, Any]:
-    """Return the mean bracket of TBAT of distributions p (n, v): ``tbat`` of `one_head.schema.SCHEMA`.
+def _basis(weights: np.ndarray, of: Moments) -> Basis:
+    """Return the constraints of a head, by its scatter where that is exact enough."""
+    columns = orthonormal(weights, of)
+    return prepare(weights) if columns is None else Basis(columns, twins=find_twins(weights.astype(np.float64)))
+
+
+def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
+    """Return the mean bracket of TBAT of distributions p (n, v) of a head: ``tbat`` of `one_head.schema.SCHEMA`.
 
     `passage` (n,) is the passage of each position.
     """
-    rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)  # visible while the basis is made
-    basis = prepare(weights)
+    rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)
     bounds, undecided = [], []
     for row in rows:
         sets = reject_set(basis, row, delta, mass_tolerance)
@@ -192,7 +196,7 @@ def unargmaxable(
     The head has the rows `weights` (v, d) and the `bias` (v,), if any; states in `hidden` (n, d) are tried first as
     witnesses.
     """
-    result = argmaxable(weights, bias, hidden)
+    result = argmaxable(weights, bias, hidden, EFFORT)
     proved, undecided = np.flatnonzero(result.status == UNARGMAXABLE), result.undecided()
     return {
         "low": len(proved),
