@@ -217,12 +217,12 @@ def test_seconds_by_hand():
 
 
 def test_the_interval_of_tbat_by_hand():
-    """One dimension and a distribution that may lose its second token, and one that may not, in two passages."""
-    basis, p = prepare(np.array([[1.0], [2.0], [3.0]])), np.array([[0.45, 0.1, 0.45], [0.3, 0.4, 0.3]])
-    found = tbat(basis, p, np.array([2, 5]), np.log(1.25), 0.0)
-    assert (found["low"], found["high"]) == pytest.approx((0.05, 0.05))
-    assert found["interval"] == pytest.approx({"low": 0, "high": 0.1})
-    alone = tbat(basis, p, np.array([2, 2]), np.log(1.25), 0.0)
+    """One dimension; of three positions in two passages one may lose its second token, and t of one degree is 12.7."""
+    basis, p = prepare(np.array([[1.0], [2.0], [3.0]])), np.array([[0.45, 0.1, 0.45], [0.3, 0.4, 0.3], [0.3, 0.4, 0.3]])
+    found = tbat(basis, p, np.array([2, 5, 5]), np.log(1.25), 0.0)
+    assert (found["low"], found["high"]) == pytest.approx((0.1 / 3, 0.1 / 3))
+    assert found["interval"] == pytest.approx({"low": 0, "high": 0.05 + 12.7062 * 0.05}, rel=1e-4)
+    alone = tbat(basis, p, np.array([2, 2, 2]), np.log(1.25), 0.0)
     assert alone["interval"] == {"low": None, "high": None}
 
 

@@ -10,13 +10,14 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from oversmoothing.commands.one_head.text import Passage, entering, owners, resampled
+from oversmoothing.commands.one_head.text import RESAMPLES, SEED, Passage, entering, owners
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
 from oversmoothing.forced.projection import project_on
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.distributions import distributions
+from oversmoothing.numerics.statistics import draw_windows
 
 
 @torch.inference_mode()
@@ -62,12 +63,14 @@ def forced(
 
 def _intervals(kl: np.ndarray, least: np.ndarray, passage: np.ndarray) -> dict[str, Any]:
     """Means of both (n,) and their ratio, None if `kl` is 0, each with its interval over passages."""
-    n, all_of_it, some = resampled(passage, np.ones_like(kl), kl, least)
+    count, whole, part = (np.bincount(passage, values)[np.unique(passage)] for values in (np.ones_like(kl), kl, least))
+    draws = np.concatenate([[np.arange(len(count))], *draw_windows(len(count), RESAMPLES, SEED)])
+    n, all_of_it, some = (sums[draws].sum(axis=1) for sums in (count, whole, part))
     drawn = {"kl": all_of_it / n, "forced": some / n}
     means: dict[str, Any] = {"share": None}
-    if all_of_it[0] > NEGLIGIBLE * n[0]:  # a share of a rounding error says nothing
+    if whole.sum() > NEGLIGIBLE * count.sum():  # a share of a rounding error says nothing
         drawn["share"] = some / all_of_it
     for name, values in drawn.items():
-        low, high = (None, None) if len(np.unique(passage)) < 2 else np.quantile(values[1:], [0.025, 0.975]).tolist()
+        low, high = (None, None) if len(count) < 2 else np.quantile(values[1:], [0.025, 0.975]).tolist()
         means[name] = {"mean": float(values[0]), "low": low, "high": high}
     return means

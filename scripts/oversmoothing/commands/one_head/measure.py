@@ -20,7 +20,7 @@ from oversmoothing.bat.basis import Basis, find_twins, prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands.one_head.card import TEXT, TRUTH, named, of_rows, of_sets, sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
-from oversmoothing.commands.one_head.text import Passage, entering, owners, resampled
+from oversmoothing.commands.one_head.text import Passage, entering, owners
 from oversmoothing.data.tokens.vocabulary import Vocabulary
 from oversmoothing.jobs import UserError
 from oversmoothing.models.final_norm import norm_before_head
@@ -30,6 +30,7 @@ from oversmoothing.models.logit_gradient import LogitGradient
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.singular_values import count_above, effective_rank
 from oversmoothing.numerics.spaced_positions import positions_of
+from oversmoothing.numerics.statistics import student_interval
 
 NOTABLE = 0.01  # share of the largest singular value
 EFFORT = 2  # of `argmaxable`: half its default, which takes seconds longer
@@ -163,26 +164,23 @@ def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_to
     `passage` (n,) is the passage of each position.
     """
     rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)
-    bounds, undecided = [], []
+    found, undecided = [], []
     for row in rows:
         sets = reject_set(basis, row, delta, mass_tolerance)
-        bounds.append(np.concatenate(sets.mass))
+        found.append(np.concatenate(sets.mass))
         undecided.append(int(sets.undecided.sum()))
-    n, low, high = resampled(passage, np.ones(len(p)), *np.minimum(bounds, 1).T)  # rounding may lead above 1
-    least, most = (
-        (None, None)
-        if len(np.unique(passage)) < 2
-        else (
-            float(np.quantile((low / n)[1:], 0.025)),
-            float(np.quantile((high / n)[1:], 0.975)),
-        )
-    )
+    bounds = np.minimum(found, 1)  # rounding may lead above 1
+    low, high = bounds.mean(axis=0).tolist()
+    least, most = None, None
+    if len(those := np.unique(passage)) > 1:
+        means = np.array([bounds[passage == one].mean(axis=0) for one in those])
+        least, most = max(student_interval(means[:, 0])[1], 0.0), min(student_interval(means[:, 1])[2], 1.0)
     return {
         "positions": len(p),
         "delta": delta,
         "mass_tolerance": mass_tolerance,
-        "low": float(low[0] / n[0]),
-        "high": float(high[0] / n[0]),
+        "low": low,
+        "high": high,
         "interval": {"low": least, "high": most},
         "undecided": float(np.mean(undecided)),
     }

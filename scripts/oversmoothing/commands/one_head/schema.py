@@ -114,7 +114,7 @@ TBAT = _object(
     low=_share("Mean proved mass, probability."),
     high=_share("Mean mass that is not disproved, probability."),
     interval=_object(
-        "95 % interval of the mean, from a bootstrap over whole passages, of `low` below and of `high` above.",
+        "95 % interval of the mean by Student's t over passages, of `low` below and of `high` above.",
         low=_or_null(_share("Null with one passage.")),
         high=_or_null(_share("Null with one passage.")),
     ),

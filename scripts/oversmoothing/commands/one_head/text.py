@@ -13,7 +13,6 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.device import autocast
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.spaced_positions import positions_of
-from oversmoothing.numerics.statistics import draw_windows
 
 PASSAGES = 8  # at least so many, unless another number is asked for or the text is too short,
 LENGTH = 256  # each of so many tokens
@@ -30,14 +29,6 @@ class Passage(NamedTuple):
 def owners(passages: Sequence[Passage]) -> np.ndarray:
     """Return the passage, from 0, of each measured position, int (n,)."""
     return np.repeat(np.arange(len(passages)), [len(passage.places) for passage in passages])
-
-
-def resampled(passage: np.ndarray, *values: np.ndarray) -> list[np.ndarray]:
-    """Sums of values at positions (n,), given the passage of each (n,): over all, and over passages drawn in turn."""
-    sums = [np.bincount(passage, value)[np.unique(passage)] for value in values]
-    whole = np.arange(len(sums[0]))[None]
-    draws = np.concatenate([whole, *draw_windows(len(sums[0]), RESAMPLES, SEED)])
-    return [each[draws].sum(axis=1) for each in sums]
 
 
 def passages(tokens: np.ndarray, block: int, count: int, name: str, least: int = PASSAGES) -> list[Passage]:
