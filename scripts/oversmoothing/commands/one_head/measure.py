@@ -173,8 +173,8 @@ def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_to
     low, high = bounds.mean(axis=0).tolist()
     least, most = None, None
     if len(those := np.unique(passage)) > 1:
-        means = np.array([bounds[passage == one].mean(axis=0) for one in those])
-        least, most = max(student_interval(means[:, 0])[1], 0.0), min(student_interval(means[:, 1])[2], 1.0)
+        lows, highs = np.array([bounds[passage == one].mean(axis=0) for one in those]).T.tolist()
+        least, most = max(student_interval(lows)[1], 0.0), min(student_interval(highs)[2], 1.0)
     return {
         "positions": len(p),
         "delta": delta,
