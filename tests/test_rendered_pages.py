@@ -57,7 +57,7 @@ NO_RESULTS = {  # settings, sizes, speeds, citations, tables of the thesis, and 
         rate of 0.00003; rate of 0.0001; a logit by up to 0.05; a position by up to 0.01; TV by 0.003
         KL by 0.008 nats; by less than 0.0001
         """,
-    "tokens": "2.8b; 12 %",
+    "tokens": "2.8b; 12 %; 0.01",
 }
 
 

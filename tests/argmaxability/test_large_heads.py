@@ -1,12 +1,16 @@
 """Argmaxable classes of large vocabularies: the same classes as with all pairs, and every certificate exact."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from argmax_checks import check_some, decided, rng
 
-from oversmoothing.argmaxability import certificates, classes
+from oversmoothing.argmaxability import certificates, classes, own_directions
 from oversmoothing.argmaxability.classes import argmaxable
-from oversmoothing.argmaxability.proofs import check, generators
+from oversmoothing.argmaxability.coordinates import Coordinates
+from oversmoothing.argmaxability.own_directions import leads
+from oversmoothing.argmaxability.proofs import check, exact_gap, generators
 from oversmoothing.argmaxability.working_set import WorkingSet
 
 
@@ -45,6 +49,23 @@ def test_decides_as_all_pairs_do(seed, by_working_set):
     expected, result = argmaxable(weights, bias), by_working_set(weights, bias)
     check(weights, bias, result)
     np.testing.assert_array_equal(result.status, expected.status)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("share", [0.8, 1.0])
+def test_leads_in_own_directions_are_no_larger_than_exact_ones(share, precision, monkeypatch):
+    monkeypatch.setattr(own_directions, "BLOCK", 50)
+    weights = rng(3).normal(size=(120, 60)) * np.geomspace(1, 1e3, 60) + 5
+    weights[7] = weights[8]
+    coordinates, longest = Coordinates(weights, np.zeros(120)), 2 * np.linalg.norm(weights, axis=1).max()
+    proved = []
+    for some, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, precision, share):
+        for i, h, least in zip(some.tolist(), hidden, lead.tolist(), strict=True):
+            if least > 0:
+                assert exact_gap(weights, None, i, h.astype(precision).astype(np.float64)) >= Fraction(least)
+                proved.append(i)
+    assert len(proved) > 100
+    assert not {7, 8} & set(proved)
 
 
 @pytest.mark.parametrize("bias", [False, True])

@@ -16,7 +16,10 @@ from transformers import AutoModelForCausalLM
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands import main
+from oversmoothing.commands.one_head.card import sets_of_text, sets_of_truth
+from oversmoothing.commands.one_head.measure import tbat
 from oversmoothing.commands.one_head.schema import SCHEMA
+from oversmoothing.commands.one_head.seconds import Seconds
 from oversmoothing.commands.one_head.text import LENGTH, passages
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
@@ -28,6 +31,8 @@ from oversmoothing.store.sealed_json import write_sealed
 
 TEXT = "the people of the town read their letters where the river flows past; ünd so on"
 TWINS = 40, 290  # tokens with equal rows of the head, so that neither is ever strictly the most probable
+EXACTLY = "--mass-tolerance", "0.001"
+NORMS = {"gpt2": "ln_f", "neox": "final_layer_norm", "llama": "norm", "phi": "final_layernorm"}
 TIED = {"gpt2": True, "neox": False, "llama": False, "phi": False}
 
 
@@ -80,7 +85,9 @@ def test_values_are_those_of_transformers_and_numpy(layout, capsys):
     (folder / "own.txt").write_text(TEXT, encoding="utf-8")
     tokens, vocabulary = tokenized(folder)
     count = len(tokens) - 1
-    found = head(folder, "--text", str(folder / "own.txt"), "--positions", str(count), "--tbat-positions", "2")
+    found = head(
+        folder, "--text", str(folder / "own.txt"), "--positions", str(count), "--tbat-positions", "2", *EXACTLY
+    )
     reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     ids = torch.from_numpy(vocabulary.ids).long()
     with torch.inference_mode():
@@ -145,6 +152,78 @@ def test_values_are_those_of_transformers_and_numpy(layout, capsys):
     assert f"[{found['tbat']['low']:.4f}, {found['tbat']['high']:.4f}], mean of 2 positions" in printed
     assert f"299 tokens; {rows - 299} special and padded ids are excluded" in printed
     assert f"{len(proved)} of 299" in printed
+
+
+def test_rows_axes_and_sets_are_those_of_numpy_and_scipy(layout, capsys):
+    name, folder = layout
+    (folder / "own.txt").write_text(TEXT, encoding="utf-8")
+    found = head(folder, "--text", str(folder / "own.txt"), "--positions", "8", "--tbat-positions", "0")
+    ids = tokenized(folder)[1].ids
+    reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    output, norm = reference.get_output_embeddings(), getattr(reference.base_model, NORMS[name])
+    weights = output.weight.detach()[torch.from_numpy(ids).long()].double().numpy()
+    centred = weights - weights.mean(axis=0)
+
+    left, sigma, _ = np.linalg.svd(centred, full_matrices=False)
+    place = {int(id): token for token, id in enumerate(ids)}
+    assert len(found["directions"]) == 3
+    for number, direction in enumerate(found["directions"]):
+        assert direction["share"] == pytest.approx(sigma[number] ** 2 / (sigma**2).sum())
+        high, low = (left[[place[token["id"]] for token in direction[end]], number] for end in ("high", "low"))
+        values = np.sort(left[:, number] * np.sign(high[0]))  # of twins, which are equal, either may come first
+        np.testing.assert_allclose(abs(high[0]), abs(left[:, number]).max(), atol=1e-6)
+        np.testing.assert_allclose(np.sign(high[0]) * np.array([high, low]), [values[:-6:-1], values[:5]], atol=1e-6)
+
+    distance = np.linalg.norm(centred, axis=1)
+    near = found["near_mean"]
+    assert near["median"] == pytest.approx(np.median(distance))
+    assert near["below"] == (distance < np.median(distance) / 2).sum()
+    assert [token["distance"] for token in near["nearest"]] == pytest.approx(np.sort(distance)[:10].tolist())
+    assert near["nearest"][0]["id"] == ids[distance.argmin()]
+
+    onto = np.eye(16) - (0 if name == "llama" else 1 / 16)  # a LayerNorm centres
+    axes = np.linalg.svd(centred * norm.weight.detach().double().numpy() @ onto, compute_uv=False) * 4
+    ellipsoid = found["ellipsoid"]
+    assert ellipsoid["norm"] == ("RMSNorm" if name == "llama" else "LayerNorm")
+    assert (ellipsoid["axes"], len(axes)) == (16 if name == "llama" else 15, 16)
+    assert ellipsoid["longest"] == pytest.approx(axes[0], rel=1e-5)
+    assert ellipsoid["ratio"] == pytest.approx(axes[0] / axes[ellipsoid["axes"] - 1], rel=1e-5)
+
+    sets = found["top_sets"]
+    assert sets["source"] == "text"
+    assert [(size["k"], size["sets"], size["undecided"]) for size in sets["sizes"]] == [(2, 16, 0), (5, 16, 0)]
+    assert all(size["possible"] + size["impossible"] == 16 for size in sets["sizes"])
+    printed = capsys.readouterr().out
+    pairs = sets["sizes"][0]
+    assert f"{pairs['possible']} of 16 possible, {pairs['impossible']} proved impossible, 0 undecided" in printed
+    assert f"{ellipsoid['norm']}; {ellipsoid['axes']} semi-axes" in printed
+    assert "Seconds of processor: start " in printed
+
+
+def test_sets_of_a_truth_and_of_a_text_by_hand():
+    p = np.array([[0.1, 0.2, 0.7], [0.2, 0.1, 0.7], [0.25, 0.05, 0.7]])
+    assert {k: sets.tolist() for k, sets in sets_of_truth(p).items()} == {2: [[0, 2], [1, 2]]}
+    drawn = sets_of_text(np.array([4, 4, 9, 7, 7, 7]))
+    assert list(drawn) == [2]
+    assert all(len(set(pair)) == 2 and set(pair) <= {4, 7, 9} for pair in drawn[2].tolist())
+
+
+def test_seconds_by_hand():
+    times = iter([3.0, 4.5, 5.0, 8.0])
+    seconds = Seconds(lambda: next(times))
+    for part in ("load", "text", "load"):
+        seconds.begin(part)
+    assert seconds.line() == "Seconds of processor: start 3.0, load 4.5, text 0.5; 8.0 in all"
+
+
+def test_the_interval_of_tbat_by_hand():
+    """One dimension; of three positions in two passages one may lose its second token, and t of one degree is 12.7."""
+    basis, p = prepare(np.array([[1.0], [2.0], [3.0]])), np.array([[0.45, 0.1, 0.45], [0.3, 0.4, 0.3], [0.3, 0.4, 0.3]])
+    found = tbat(basis, p, np.array([2, 5, 5]), np.log(1.25), 0.0)
+    assert (found["low"], found["high"]) == pytest.approx((0.1 / 3, 0.1 / 3))
+    assert found["interval"] == pytest.approx({"low": 0, "high": 0.05 + 12.7062 * 0.05}, rel=1e-4)
+    alone = tbat(basis, p, np.array([2, 2, 2]), np.log(1.25), 0.0)
+    assert alone["interval"] == {"low": None, "high": None}
 
 
 def test_the_id_before_texts_stands_before_each_passage(llama, capsys, caplog):

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hub_models import write_neox, write_token_model
 from jsonschema import Draft202012Validator
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 from scipy.special import log_softmax, logsumexp, rel_entr
 from tokenizers import Tokenizer, normalizers
 from transformers import AutoModelForCausalLM
@@ -113,6 +113,42 @@ def test_the_interval_of_two_passages_by_hand():
         assert found[name] == pytest.approx({"mean": values.mean(), "low": values.min(), "high": values.max()})
     shares = mine / kl
     assert found["share"] == pytest.approx({"mean": mine.sum() / kl.sum(), "low": shares.min(), "high": shares.max()})
+
+
+def test_the_truths_likeliest_sets_are_ranked_as_linear_programs_say(tmp_path, truth, text, capsys):
+    write_token_model(tmp_path / "gpt2", "gpt2")
+    path = tmp_path / "out.json"
+    counts = ["--positions", "9", "--forced-positions", "4", "--tbat-positions", "0", "--precision", "float32"]
+    assert (
+        main(["head", *map(str, [tmp_path / "gpt2", "--truth", truth, "--text", text, "--json", path, *counts])]) == 0
+    )
+    found = json.loads(path.read_text())["top_sets"]
+    tokenizer = load_tokenizer(truth / "tokenizer.json")
+    vocabulary = vocabulary_of(tokenizer, truth)
+    tokens, ids = encode(tokenizer, vocabulary, TEXT), torch.from_numpy(vocabulary.ids).long()
+    places = ((np.arange(9) + 0.5) * (len(tokens) - 1) / 9).astype(int)[((np.arange(4) + 0.5) * 9 / 4).astype(int)]
+    likeliest = np.argsort(-logits_of(truth, tokens, ids)[0][places], axis=1)
+    weights = logits_of(tmp_path / "gpt2", tokens, ids)[1]
+    assert found["source"] == "truth"
+    for size, k in zip(found["sizes"], (2, 5), strict=True):
+        sets = {tuple(sorted(row)) for row in likeliest[:, :k].tolist()}
+        possible = sum(is_ranked_first(weights, members) for members in sets)
+        assert size == {
+            "k": k,
+            "sets": len(sets),
+            "possible": possible,
+            "impossible": len(sets) - possible,
+            "undecided": 0,
+        }
+    assert ": likeliest tokens of the truth\n" in capsys.readouterr().out
+
+
+def is_ranked_first(weights, members):
+    """Tell by SciPy whether some h and threshold part the logits of some tokens from those of all others."""
+    sign = np.where(np.isin(np.arange(len(weights)), members), 1.0, -1.0)
+    rows = np.column_stack([-sign[:, None] * weights, -sign, np.ones(len(weights))])
+    bounds = [(None, None)] * (weights.shape[1] + 1) + [(None, 1)]
+    return linprog(np.append(np.zeros(weights.shape[1] + 1), -1), rows, 0 * sign, bounds=bounds).fun < -1e-9
 
 
 def test_beside_itself_a_model_is_the_truth(truth, text, capsys):

@@ -7,7 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from oversmoothing.argmaxability.coordinates import Coordinates
 from oversmoothing.argmaxability.equivalent import Equivalent
+from oversmoothing.argmaxability.own_directions import leads
 from oversmoothing.argmaxability.proofs import (
     exact_combination,
     exact_gap,
@@ -62,6 +64,18 @@ class Certificates:
         classes, which, margin = self._widest(hidden)
         wider = margin > np.fmax(self.result.margin[classes], 0)
         self._record_witnesses(classes[wider], hidden[which[wider]], margin[wider])
+
+    def accept_own_directions(self, coordinates: Coordinates, share: float) -> None:
+        """Record the classes that provably lead in the direction of their own row, where that can be told quickly.
+
+        It is told by a share of the coordinates.
+        """
+        if coordinates.back is None or self.bias is not None:
+            return
+        longest = 2 * float(np.linalg.norm(self.weights, axis=1).max())  # the mean is no longer than a row
+        for classes, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, self._precision, share):
+            wider = lead > np.fmax(self.result.margin[classes], 0)
+            self._record_witnesses(classes[wider], hidden[wider], lead[wider])
 
     def _widest(self, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the classes that provably lead somewhere, where each does so by the widest margin, and the margins."""
@@ -187,6 +201,9 @@ class CertificatesByEquivalent(Certificates):
         needed = margin > np.fmax(self.result.margin[classes], 0)
         self._record_witnesses(classes[needed], mapped[needed], margin[needed])
         self.result.rest.update(zip(classes[needed].tolist(), rest[needed], strict=True))
+
+    def accept_own_directions(self, coordinates: Coordinates, share: float) -> None:
+        """Record nothing: a lead in the equivalent head proves none in the head."""
 
     def settle_exactly(self, classes: np.ndarray, hidden: np.ndarray, supports: np.ndarray) -> None:
         """Decide in rational arithmetic with the head itself, whose exact weights these are not."""

@@ -22,17 +22,20 @@ from tqdm import tqdm
 from oversmoothing.argmaxability.certificates import Certificates, CertificatesByEquivalent
 from oversmoothing.argmaxability.coordinates import Coordinates
 from oversmoothing.argmaxability.equivalent import equivalent
-from oversmoothing.argmaxability.result import Argmaxability
+from oversmoothing.argmaxability.result import UNDECIDED, Argmaxability
 from oversmoothing.argmaxability.separation import separate_or_combine
 from oversmoothing.argmaxability.working_set import WorkingSet
 
 ALL_PAIRS = 2048  # classes up to which the product of all pairs of rows is kept
 EFFORT = 4  # above that, rounds of the search per class and dimension,
 MORE_ROUNDS = 50  # and besides
+SHARES = 2 / 3, 1.0  # of the coordinates, by which the classes that lead in their own direction are told,
+MANY = 0.1  # while more than this share of the classes is undecided
 SPARE = 3  # further searches for a combination that can be proven, each without a certain row of the first
 NONE, UNEXAMINED = -1, -2  # in place of such a row: no further search; one without ban
 NOTICEABLE = 1e-9  # weight in a combination that is not rounding
 NUMBERS = 2**20  # in an array of directions
+UNASKED = "unasked"  # status of a class that is not to be decided
 CLOSE = 1e-6  # length of a residual, in whitened coordinates, below which a class counts as combined
 
 
@@ -81,14 +84,29 @@ def argmaxable(
     >>> argmaxability.argmaxable(weights).argmaxable
     array([ True,  True,  True,  True, False])
     """
-    weights = _checked("weights", weights, (None, None))
-    v, d = weights.shape
-    if bias is not None:
-        bias = _checked("bias", bias, (v,))
-        bias = bias if np.ptp(bias) else None  # a constant does not change the argmax
+    weights, bias = checked_head(weights, bias)
+    d = weights.shape[1]
     if hidden is not None and (np.ndim(hidden) != 2 or len(hidden) == 0):
         _checked("hidden", hidden, (None, d))
-    certificates = _begun(weights, bias, hidden)
+    return _proved(lambda: _begun(weights, bias, hidden), effort)
+
+
+def argmaxable_one(weights: np.ndarray, bias: np.ndarray | None, i: int, effort: int = EFFORT) -> Argmaxability:
+    """Decide as `argmaxable` whether class i is argmaxable, without a search for the others."""
+
+    def begun() -> Certificates:
+        certificates = Certificates(weights, bias)
+        certificates.result.status[:] = UNASKED
+        certificates.result.status[i] = UNDECIDED
+        return certificates
+
+    return _proved(begun, effort)
+
+
+def _proved(begin: Callable[[], Certificates], effort: int) -> Argmaxability:
+    """Decide the classes that certificates without a search leave undecided."""
+    certificates = begin()
+    weights, bias = certificates.weights, certificates.bias
     coordinates = Coordinates(weights, certificates.offset)
     other = equivalent(weights, bias) if coordinates.nearly_dependent else None
     if other is not None:
@@ -97,7 +115,7 @@ def argmaxable(
         if not len(certificates.result.undecided()):
             return certificates.result
         # Of all classes, as the search for one often decides others.
-        certificates, proven = _begun(weights, bias, hidden), certificates.result
+        certificates, proven = begin(), certificates.result
     _decide(certificates, coordinates, effort)
     if other is not None:
         certificates.adopt(proven)
@@ -188,6 +206,9 @@ def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates,
         lambda some: weights[some] - mean,
         lambda some: weights[some],
     ]
+    for share in SHARES:
+        if len(result.undecided()) > MANY * v:
+            certificates.accept_own_directions(coordinates, share)
     shown = tqdm(total=v, desc="classes", unit="class", leave=False, disable=None)
     for direction in directions:
         left = result.undecided()
@@ -225,6 +246,15 @@ def _lightest(supports: np.ndarray, weights: np.ndarray) -> np.ndarray:
     supports = np.pad(supports, ((0, 0), (0, SPARE)), constant_values=-1)
     order = np.argsort(weights, axis=1)[:, :SPARE]
     return np.where(np.isinf(np.take_along_axis(weights, order, 1)), -1, np.take_along_axis(supports, order, 1))
+
+
+def checked_head(weights: np.ndarray, bias: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return both in float64, the bias as None if it is constant, which changes no order; errors as of `argmaxable`."""
+    weights = _checked("weights", weights, (None, None))
+    if bias is not None:
+        bias = _checked("bias", bias, (len(weights),))
+        bias = bias if np.ptp(bias) else None
+    return weights, bias
 
 
 def _checked(name: str, values: np.ndarray, shape: tuple[int | None, ...], first: int = 0) -> np.ndarray:

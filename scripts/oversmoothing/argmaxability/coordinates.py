@@ -15,7 +15,8 @@ class Coordinates:
 
     `rows`, (v, m), has one row per class, its first coordinate 1. If the bias is not affine in the rows of the head,
     there is a further row, the ray that allows a combination to have a higher bias than the class. `nearly_dependent`
-    says whether columns, or the bias, are combinations of others or a constant, up to rounding.
+    says whether columns, or the bias, are combinations of others or a constant, up to rounding. Without a bias, and
+    where no column is constant, `back` (m - 1, d) is the transpose of B in the other coordinates, (w_j - mean) B.
     """
 
     def __init__(self, weights: np.ndarray, bias: np.ndarray) -> None:
@@ -26,6 +27,7 @@ class Coordinates:
         self.nearly_dependent = bool((s > NEARLY * s[0]).sum() < d + (self._range > 0))
         kept = s > RANK_TOLERANCE * s[0]
         self._back = vt[kept] / s[kept, None] * np.sqrt(v)
+        self.back = None if self._range or idle[:d].any() else self._back[:, :d] / self._scale[:d]
         # Along this direction no logit changes, so it can be used to bring the bias's coefficient to 1.
         self._free = np.eye(d + 1)[d] - vt[kept].T @ vt[kept, d]
         self._is_free = bool(np.linalg.norm(self._free) > 1e-6)

@@ -55,6 +55,19 @@ def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray
     return leader, np.where(np.isfinite(highest) & ~np.isnan(gap), gap, -np.inf)
 
 
+def proven_leads(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray, sets: np.ndarray) -> np.ndarray:
+    """Return lower bounds (n,) of the lead of each set of classes (n, k) over all others at its hidden vector (n, d).
+
+    The lead is that of the lowest class of the set over the highest one outside, and proven if positive.
+    """
+    logits = hidden @ weights.T + (0.0 if bias is None else bias)
+    each = np.arange(len(sets))[:, None]
+    lowest = logits[each, sets].min(axis=1)
+    logits[each, sets] = -np.inf
+    lead = lowest - logits.max(axis=1) - 2 * _rounding(weights, bias, hidden)
+    return np.where(np.isfinite(lowest) & ~np.isnan(lead), lead, -np.inf)
+
+
 def _rounding(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> np.ndarray:
     """Return a bound (n,) of the error of logits at each hidden vector: gamma_d |w| |h|, for any order of summation."""
     size = np.sqrt(np.einsum("vd,vd->v", weights, weights).max()) * np.linalg.norm(hidden, axis=1)

@@ -13,6 +13,7 @@ from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.measure import Choices, measure_model
 from oversmoothing.commands.one_head.report import report
 from oversmoothing.commands.one_head.schema import SCHEMA
+from oversmoothing.commands.one_head.seconds import Seconds
 from oversmoothing.commands.one_head.source import Source, described, find_model, load, tokenizer_of
 from oversmoothing.commands.one_head.text import passages
 from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
@@ -29,8 +30,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     options = parser().parse_args(arguments)
     _check(options)
-    measured = run(options)
-    tell(report(measured), measured, options.json)
+    seconds = Seconds()
+    measured = run(options, seconds)
+    tell(f"{report(measured)}\n\n{seconds.line()}", measured, options.json)
     return 0
 
 
@@ -46,36 +48,38 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("model", help=what)
     command.add_argument("--text", metavar="FILE", help=f"{TEXT}; none: the head alone")
     number("--positions", default=64, help="tokens of the text to predict (default: %(default)s)")
-    number("--tbat-positions", default=8, help="how many of them get a TBAT (default: %(default)s)")
+    what = "how many of them get a TBAT (default: %(default)s; seconds each in a large head)"
+    number("--tbat-positions", default=2, help=what)
     what = "a model with the same tokenizer: how far MODEL is from it, and how much of that any model with this head "
     command.add_argument("--truth", metavar="TRUTH", help=f"{what}would be")
     what = "how many of the positions are compared with TRUTH (default: %(default)s; seconds each in a large head)"
     number("--forced-positions", default=16, help=what)
     command.add_argument("--delta", type=float, default=DELTA, help="of BAT, in nats (default: %(default).4g)")
     what = "probability that BAT may leave undecided (default: %(default)s)"
-    command.add_argument("--mass-tolerance", type=float, default=1e-3, metavar="P", help=what)
-    what = "skip the unargmaxable tokens, which can take minutes"
+    command.add_argument("--mass-tolerance", type=float, default=1e-2, metavar="P", help=what)
+    what = "skip the tokens and sets that can never be the most probable, which can take minutes"
     command.add_argument("--no-unargmaxable", action="store_true", help=what)
     add_options(command)
     command.add_argument("--schema", action=_Schema, nargs=0, help="print the JSON Schema of that file and exit")
     return command
 
 
-def run(options: argparse.Namespace) -> dict[str, Any]:
+def run(options: argparse.Namespace, seconds: Seconds) -> dict[str, Any]:
     """Load what the arguments name and measure it; return what `one_head.schema.SCHEMA` describes."""
     compute = compute_of(options)
     with tqdm(bar_format="step {n_fmt}, after {elapsed}: {desc}", leave=False, disable=None) as shown:
 
-        def begin(step: str) -> None:
+        def begin(part: str, step: str) -> None:
+            seconds.begin(part)
             shown.set_description_str(printable(step), refresh=False)
             shown.update()
             shown.refresh()
 
-        begin("the model's files")
+        begin("load", "the model's files")
         text = read_beginning(options.text, options.column) if options.text else None
         source = find_model(options.model, options.revision, options.assets)
         truth = find_model(options.truth, None, options.assets) if options.truth else None
-        begin("the model's tokens and weights")
+        begin("load", "the model's tokens and weights")
         tokenizer, vocabulary = tokenizer_of(source.folder)
         folders = {options.model: source.folder} | ({options.truth: truth.folder} if truth else {})
         block = min(files.context for files in described(folders, options.model, options.bos).values())
@@ -86,12 +90,12 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             if not is_studied(truth.folder):  # which reads bytes, as `described` has checked
                 texts = (vocabulary.decode(passage.tokens.tolist()).decode(errors="ignore") for passage in chosen)
                 check_alike(tokenizer, truth.folder, options.truth, texts)
-            begin(f"{options.truth} on the text")
+            begin("truth", f"{options.truth} on the text")
             other = load(truth.folder, options.truth, vocabulary, options.bos, compute)
             at = positions_of(options.positions, options.forced_positions)
             p = distributions_at(other, chosen, at, compute.precision)
             del other
-            begin("the model's weights")
+            begin("load", "the model's weights")
         model = load(source.folder, options.model, vocabulary, options.bos, compute)
         bat, unargmaxable = (options.tbat_positions, options.delta, options.mass_tolerance), not options.no_unargmaxable
         choices = Choices(*bat, unargmaxable, compute.precision)

@@ -27,7 +27,7 @@ def distributions_at(
     """Return a model's distributions, float64 (n, v), at n of the measured positions of passages."""
     kept, owner = [], owners(passages)
     first = 0
-    for i, (_, entered) in enumerate(entering(model, passages, precision, "truth")):
+    for i, entered in enumerate(entering(model, passages, precision, "truth")):
         wanted = positions[owner[positions] == i] - first
         kept.append(model.logits(entered[wanted]).double().softmax(dim=-1).cpu().numpy())
         first += len(entered)

@@ -1,4 +1,4 @@
-"""One model's head, and with a text its loss, the gradient that it passes, TBAT, unargmaxable tokens, what it forces.
+"""One model's head: spectrum, rows, unargmaxable tokens; with a text loss, gradient, TBAT, sets, what it forces.
 
 The steps run one after the other and keep little between them: at 50,000 tokens in 1,000 dimensions each takes one to
 two gigabytes beside the model.
@@ -16,19 +16,24 @@ from tqdm import tqdm
 
 from oversmoothing.argmaxability.classes import argmaxable
 from oversmoothing.argmaxability.result import UNARGMAXABLE
-from oversmoothing.bat.basis import prepare
+from oversmoothing.bat.basis import Basis, find_twins, prepare
 from oversmoothing.bat.reject import reject_set
+from oversmoothing.commands.one_head.card import TEXT, TRUTH, named, of_rows, of_sets, sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
 from oversmoothing.commands.one_head.text import Passage, entering, owners
 from oversmoothing.data.tokens.vocabulary import Vocabulary
 from oversmoothing.jobs import UserError
+from oversmoothing.models.final_norm import norm_before_head
+from oversmoothing.models.head_rows import Moments, moments, orthonormal
 from oversmoothing.models.head_spectrum import head_spectrum
 from oversmoothing.models.logit_gradient import LogitGradient
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.singular_values import count_above, effective_rank
 from oversmoothing.numerics.spaced_positions import positions_of
+from oversmoothing.numerics.statistics import student_interval
 
 NOTABLE = 0.01  # share of the largest singular value
+EFFORT = 2  # of `argmaxable`: half its default, which takes seconds longer
 NUMERICAL = 1e-6  # share of it below which one counts as zero, as in `head_gradient.column_space`
 
 
@@ -39,7 +44,7 @@ class Choices:
     tbat_positions: int  # of a text, evenly spaced; 0 for none
     delta: float  # as of `bat.reject.reject_set`
     mass_tolerance: float
-    unargmaxable: bool  # whether the tokens are looked for that can never be the most probable
+    unargmaxable: bool  # whether the tokens and sets are looked for that can never be the most probable
     precision: str  # "bf16" or "float32", of the trunk; the head is float32
 
 
@@ -48,26 +53,29 @@ def measure_model(
     vocabulary: Vocabulary,
     passages: Sequence[Passage],
     choices: Choices,
-    begin: Callable[[str], None],
+    begin: Callable[[str, str], None],
     truth: np.ndarray | None,
 ) -> dict[str, Any]:
-    """Measure a model's head, and on the passages of a text what needs one; `begin` is given the name of each step.
+    """Measure a model's head, and on the passages of a text what needs one; `begin` is told each part and its work.
 
     `truth` holds a truth's distributions, float64 (n, v), at n evenly spaced ones of the measured positions
-    (`spaced_positions.positions_of`). Returned are the parts ``model``, ``spectrum``, ``text``, ``tbat``,
-    ``forced`` and ``unargmaxable`` of `one_head.schema.SCHEMA`; one that was not measured is None. Of a model that
-    caps its logits, TBAT is left out and of ``forced`` all but the KL, as both are of linear logits.
+    (`spaced_positions.positions_of`). Returned are all parts of `one_head.schema.SCHEMA` but ``source``; one that was
+    not measured is None. Of a model that caps its logits, TBAT and ``ellipsoid`` are left out and of ``forced`` all but
+    the KL, as these are of linear logits.
     """
-    begin(f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
+    begin("spectrum", f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
     try:
         measured: dict[str, Any] = {"model": _shape(model), "spectrum": spectrum(model.head.weight)}
     except ValueError as error:
         raise UserError(f"{model.name}: {error}; its weights are damaged") from error
-    measured |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable"))
+    measured |= dict.fromkeys(("text", "tbat", "forced", "unargmaxable", "top_sets"))
     weights, hidden = model.head.weight.cpu().numpy(), None
+    begin("rows", "directions of the head's rows")
+    of = moments(weights)
+    measured |= of_rows(weights, of, None if model.cap is not None else norm_before_head(model), vocabulary)
     bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
     if passages:
-        begin("losses and gradients on the text")
+        begin("text", "losses and gradients on the text")
         measured["text"], hidden, logits = of_text(model, vocabulary, passages, choices.precision)
         measured["text"]["random_gradient_share"] = measured["spectrum"]["numerical_rank"] / len(weights)
         at = positions_of(len(logits), choices.tbat_positions)
@@ -76,14 +84,19 @@ def measure_model(
         log_q = logits[forced_at].double().log_softmax(dim=-1).numpy()
         del logits
         if choices.tbat_positions and model.cap is None:
-            begin(f"TBAT at {len(p):,} positions")
-            measured["tbat"] = tbat(weights, p, choices.delta, choices.mass_tolerance)
+            begin("TBAT", f"TBAT at {len(p):,} positions")
+            measured["tbat"] = tbat(_basis(weights, of), p, owners(passages)[at], choices.delta, choices.mass_tolerance)
         if truth is not None:
-            begin(f"distance from the truth at {len(truth):,} positions")
+            begin("forced", f"distance from the truth at {len(truth):,} positions")
             head = None if model.cap is not None else (weights, bias)
             measured["forced"] = forced(head, truth, log_q, owners(passages)[forced_at])
     if choices.unargmaxable:
-        begin(f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
+        if passages:
+            begin("sets", "sets of tokens that can be the most probable")
+            read = np.concatenate([passage.tokens for passage in passages])
+            drawn, source = (sets_of_text(read), TEXT) if truth is None else (sets_of_truth(truth), TRUTH)
+            measured["top_sets"] = of_sets(weights, bias, of, drawn, source)
+        begin("unargmaxable", f"unargmaxable tokens, a proof for each of {len(weights):,} (the longest step)")
         measured["unargmaxable"] = unargmaxable(weights, bias, hidden, vocabulary)
     return measured
 
@@ -109,21 +122,20 @@ def of_text(
     """Run a model over the passages of a text.
 
     Returned are ``text`` of `one_head.schema.SCHEMA`, but for ``random_gradient_share`` and what the text is; what
-    enters the head at every token, float32 (n, d); and the logits at the k measured positions, float32 (k, v), on
-    the CPU.
+    enters the head at the k measured positions, float32 (k, d); and the logits there, float32 (k, v), on the CPU.
     """
     device = model.head.weight.device
     gradient = LogitGradient(model.head.weight)
     nats, special, size = 0.0, 0.0, 0
     hidden, kept = [], []
-    for passage, (states, entered) in zip(passages, entering(model, passages, precision, "text"), strict=True):
+    for passage, entered in zip(passages, entering(model, passages, precision, "text"), strict=True):
         targets = torch.from_numpy(passage.tokens[passage.places]).to(device)
         special += float(model.special_mass(entered).double().sum())
         logits = model.logits(entered)
         nats += float(cross_entropy(logits, targets, reduction="none").double().sum())
         gradient.add(logits, targets, model.cap)
         size += len(vocabulary.decode(passage.tokens[passage.places].tolist()))
-        hidden.append(states.cpu().numpy())
+        hidden.append(entered.cpu().numpy())
         kept.append(logits.cpu())
     every = torch.cat(kept)
     measured = {
@@ -140,22 +152,36 @@ def of_text(
     return measured, np.concatenate(hidden), every
 
 
-def tbat(weights: np.ndarray, p: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
-    """Return the mean bracket of TBAT of distributions p (n, v): ``tbat`` of `one_head.schema.SCHEMA`."""
-    rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)  # visible while the basis is made
-    basis = prepare(weights)
-    bounds, undecided = [], []
+def _basis(weights: np.ndarray, of: Moments) -> Basis:
+    """Return the constraints of a head, by its scatter where that is exact enough."""
+    columns = orthonormal(weights, of)
+    return prepare(weights) if columns is None else Basis(columns, twins=find_twins(weights.astype(np.float64)))
+
+
+def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
+    """Return the mean bracket of TBAT of distributions p (n, v) of a head: ``tbat`` of `one_head.schema.SCHEMA`.
+
+    `passage` (n,) is the passage of each position.
+    """
+    rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)
+    found, undecided = [], []
     for row in rows:
         sets = reject_set(basis, row, delta, mass_tolerance)
-        bounds.append(np.concatenate(sets.mass))
+        found.append(np.concatenate(sets.mass))
         undecided.append(int(sets.undecided.sum()))
-    low, high = np.minimum(bounds, 1).mean(axis=0).tolist()  # rounding may lead above 1
+    bounds = np.minimum(found, 1)  # rounding may lead above 1
+    low, high = bounds.mean(axis=0).tolist()
+    least, most = None, None
+    if len(those := np.unique(passage)) > 1:
+        lows, highs = np.array([bounds[passage == one].mean(axis=0) for one in those]).T.tolist()
+        least, most = max(student_interval(lows)[1], 0.0), min(student_interval(highs)[2], 1.0)
     return {
         "positions": len(p),
         "delta": delta,
         "mass_tolerance": mass_tolerance,
         "low": low,
         "high": high,
+        "interval": {"low": least, "high": most},
         "undecided": float(np.mean(undecided)),
     }
 
@@ -168,15 +194,12 @@ def unargmaxable(
     The head has the rows `weights` (v, d) and the `bias` (v,), if any; states in `hidden` (n, d) are tried first as
     witnesses.
     """
-    result = argmaxable(weights, bias, hidden)
+    result = argmaxable(weights, bias, hidden, EFFORT)
     proved, undecided = np.flatnonzero(result.status == UNARGMAXABLE), result.undecided()
     return {
         "low": len(proved),
         "high": len(proved) + len(undecided),
-        "proved": [
-            {"id": int(vocabulary.ids[i]), "text": vocabulary.texts[i].decode(errors="backslashreplace")}
-            for i in proved.tolist()
-        ],
+        "proved": named(vocabulary, proved.tolist()),
         "undecided_ids": vocabulary.ids[undecided].tolist(),
     }
 

@@ -24,7 +24,10 @@ def report(measured: dict[str, Any]) -> str:
     """Return `measured`, with the parts of `one_head.schema.SCHEMA`, as lines of labels and values under headings."""
     parts = [_model(measured), _spectrum(measured["spectrum"], measured["model"])]
     parts += [_text(measured["text"], measured["tbat"]) + _forced(measured["forced"])] if measured["text"] else []
+    parts += [_directions(measured["directions"]), _near_mean(measured["near_mean"])]
+    parts += [_ellipsoid(measured["ellipsoid"])] if measured["model"]["cap"] is None else []
     parts += [_unargmaxable(measured["unargmaxable"], measured["model"]["tokens"])] if measured["unargmaxable"] else []
+    parts += [_top_sets(measured["top_sets"])] if measured["top_sets"] else []
     lines = ["\n".join(_lines(rows)) for rows in parts]
     return "\n\n".join(lines if measured["model"]["cap"] is None else [*lines, fill(LEFT_OUT, WIDTH)])
 
@@ -80,8 +83,10 @@ def _text(text: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
         ("", f"(a random head of this rank: {text['random_gradient_share']:.2%})"),
     ]
     if tbat:
+        low, high = tbat["interval"]["low"], tbat["interval"]["high"]
+        over = "" if low is None else f", 95 % [{low:.3f}, {high:.3f}]"
         rows += [
-            ("TBAT", f"[{tbat['low']:.4f}, {tbat['high']:.4f}], mean of {tbat['positions']} positions"),
+            ("TBAT", f"[{tbat['low']:.4f}, {tbat['high']:.4f}], mean of {tbat['positions']} positions{over}"),
             ("", f"(delta {tbat['delta']:.4g} nats; {tbat['undecided']:,.1f} tokens undecided per position)"),
         ]
     return rows
@@ -112,11 +117,60 @@ def _mean(mean: dict[str, Any]) -> str:
 
 def _unargmaxable(unargmaxable: dict[str, Any], tokens: int) -> list[Row]:
     low, high = unargmaxable["low"], unargmaxable["high"]
-    named = [visible(token["text"].encode()).replace(" ", OPEN_BOX) for token in unargmaxable["proved"][:LISTED]]
+    named = _named(unargmaxable["proved"][:LISTED])
     more = f" and {low - LISTED:,} more" if low > LISTED else ""
     rows = [
         ("Unargmaxable tokens", ", which no hidden state makes the most probable"),
         ("proved", f"{low:,} of {tokens:,}"),
         ("undecided", f"{high - low:,}" + (f"; so between {low:,} and {high:,}" if high > low else "")),
     ]
-    return [*rows, ("the first", f"{'  '.join(named)}{more}")] if named else rows
+    return [*rows, ("the first", f"{named}{more}")] if named else rows
+
+
+def _directions(directions: list[dict[str, Any]]) -> list[Row]:
+    rows = [("Tokens at both ends", " of the leading directions in which rows of the head differ")]
+    for number, direction in enumerate(directions, 1):
+        rows += [
+            (f"direction {number}, {direction['share']:.1%}", _named(direction["high"])),
+            ("", _named(direction["low"])),
+        ]
+    return rows
+
+
+def _near_mean(near: dict[str, Any]) -> list[Row]:
+    nearest = near["nearest"]
+    spread = [f"{token['distance'] / (near['median'] or 1):.2f}" for token in (nearest[0], nearest[-1])]
+    half = len(nearest) // 2
+    return [
+        ("Rows near the mean row", ", as those of tokens that no text trained"),
+        (f"nearer than {near['threshold']:g} medians", f"{near['below']:,} (median distance {near['median']:.4g})"),
+        ("the nearest", _named(nearest[:half])),
+        ("", _named(nearest[half:])),
+        ("", f"(at {spread[0]} to {spread[1]} medians)"),
+    ]
+
+
+def _ellipsoid(ellipsoid: dict[str, Any] | None) -> list[Row]:
+    heading = ("Logits behind the last norm", ", less their mean: an ellipsoid")
+    if ellipsoid is None:
+        return [heading, ("norm", "none found in front of the head, so logits have no bound")]
+    ratio = "" if ellipsoid["ratio"] is None else f", {ellipsoid['ratio']:,.1f} times the shortest"
+    return [
+        heading,
+        ("norm", f"{ellipsoid['norm']}; {ellipsoid['axes']:,} semi-axes"),
+        ("longest", f"{ellipsoid['longest']:,.4g} nats over all tokens{ratio}"),
+        ("shortest", f"{ellipsoid['shortest']:,.4g} nats"),
+    ]
+
+
+def _top_sets(top_sets: dict[str, Any]) -> list[Row]:
+    of = "likeliest tokens of the truth" if top_sets["source"] == "truth" else "random common tokens of the text"
+    rows = [("Sets of tokens", f" that some hidden state ranks above all others: {of}")]
+    for size in top_sets["sizes"]:
+        counts = f"{size['possible']} of {size['sets']} possible, {size['impossible']} proved impossible"
+        rows.append((f"top {size['k']}", f"{counts}, {size['undecided']} undecided"))
+    return rows
+
+
+def _named(tokens: list[dict[str, Any]]) -> str:
+    return "  ".join(visible(token["text"].encode()).replace(" ", OPEN_BOX) for token in tokens)

@@ -113,6 +113,11 @@ TBAT = _object(
     mass_tolerance=_share("Probability that may stay undecided at a position."),
     low=_share("Mean proved mass, probability."),
     high=_share("Mean mass that is not disproved, probability."),
+    interval=_object(
+        "95 % interval of the mean by Student's t over passages, of `low` below and of `high` above.",
+        low=_or_null(_share("Null with one passage.")),
+        high=_or_null(_share("Null with one passage.")),
+    ),
     undecided=_number("Mean number of undecided tokens per position."),
 )
 FORCED = _object(
@@ -131,16 +136,58 @@ FORCED = _object(
     gap=_or_null(_number("Largest proved error of `forced` at a position, nats: it may be lower by at most this.")),
     proved=_or_null(_count("Positions at which that error is at most a thousandth of it, or 1e-9 nats.")),
 )
+TOKEN: dict[str, Any] = {"id": _count("In the tokenizer."), "text": _text("Bytes that are not UTF-8 are escaped.")}
+DIRECTIONS = _list(
+    "The leading singular directions of the head less its mean row, at most three.",
+    _object(
+        "A direction; its sign is that of the token that lies furthest along it.",
+        share=_share("Of the squared distances of all rows from the mean row."),
+        high=_list("The five tokens furthest along it, furthest first.", _object("A token.", **TOKEN)),
+        low=_list("The five tokens at its other end, furthest first.", _object("A token.", **TOKEN)),
+    ),
+)
+NEAR_MEAN = _object(
+    "Rows near the mean row, as those are that no text trained.",
+    median=_number("Median distance of a row from the mean row, logits per unit of the hidden state."),
+    threshold=_share("Share of the median below which a row counts as near."),
+    below=_count("Tokens whose rows are nearer than that."),
+    nearest=_list(
+        "The ten nearest, nearest first.",
+        _object("A token.", **TOKEN, distance=_number("From the mean row, logits per unit of the hidden state.")),
+    ),
+)
+ELLIPSOID = _object(
+    "The ellipsoid of logits, less their mean over tokens, that the norm lets through; null with a cap or no norm.",
+    optional=True,
+    norm=_text("RMSNorm or LayerNorm."),
+    axes=_count("Semi-axes above 1e-6 of the longest."),
+    longest=_number("Semi-axis, nats, as the Euclidean norm over all tokens."),
+    shortest=_number("Semi-axis, nats, as the Euclidean norm over all tokens."),
+    ratio=_or_null(_number("longest / shortest; null without any.")),
+)
 UNARGMAXABLE = _object(
     "Tokens that no hidden state makes the most probable of all tokens; null if they were not looked for.",
     optional=True,
     low=_count("Proved, tokens."),
     high=_count("Proved and undecided, tokens."),
-    proved=_list(
-        "The proved ones, by id.",
-        _object("A token.", id=_count("In the tokenizer."), text=_text("Bytes that are not UTF-8 are escaped.")),
-    ),
+    proved=_list("The proved ones, by id.", _object("A token.", **TOKEN)),
     undecided_ids=_list("Ids of the undecided ones in the tokenizer.", {"type": "integer"}),
+)
+TOP_SETS = _object(
+    "Sets of k tokens that some hidden state makes the k most probable; null without a text, or if not looked for.",
+    optional=True,
+    source=_text("truth: its k likeliest tokens at positions of the text; text: random ones of its 100 commonest."),
+    sizes=_list(
+        "By size.",
+        _object(
+            "Sets of a size.",
+            k=_count("Tokens in a set.", 1),
+            sets=_count("Sets that were tried."),
+            possible=_count("Of these proved possible."),
+            impossible=_count("Of these proved impossible."),
+            undecided=_count("Of these without a proof."),
+        ),
+    ),
 )
 SCHEMA = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "oversmoothing head"} | _object(
     "Measures of the LM head of one language model.",
@@ -150,5 +197,9 @@ SCHEMA = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "o
     text=TEXT,
     tbat=TBAT,
     forced=FORCED,
+    directions=DIRECTIONS,
+    near_mean=NEAR_MEAN,
+    ellipsoid=ELLIPSOID,
     unargmaxable=UNARGMAXABLE,
+    top_sets=TOP_SETS,
 )

@@ -52,14 +52,11 @@ def passages(tokens: np.ndarray, block: int, count: int, name: str, least: int =
     return [passage for passage in divided if len(passage.places)]
 
 
-def entering(
-    model: TokenModel, passages: Sequence[Passage], precision: str, shown_as: str
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield of each passage what enters the head, float32: at all its tokens (n, d), and at its places (k, d)."""
+def entering(model: TokenModel, passages: Sequence[Passage], precision: str, shown_as: str) -> Iterator[Tensor]:
+    """Yield what enters the head at the places of each passage, float32 (k, d)."""
     device = model.head.weight.device
     for passage in tqdm(passages, desc=shown_as, unit="passage", leave=False, disable=None):
         tokens = torch.from_numpy(passage.tokens).to(device)
         with autocast(device, precision):
             states = model.hidden(tokens[None])[1][0]
-        states = states.float()
-        yield states, states[passage.places - 1]
+        yield states.float()[passage.places - 1]
