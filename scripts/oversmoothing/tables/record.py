@@ -61,7 +61,8 @@ KEYS = {
     "temperature": Column(NUMBER, "of decoding, beside a method that cuts"),
     "order": Column(TEXT, "`temperature first`, or `cut first` of a method that cuts before it"),
     "less": Column(
-        TEXT, "what `value` is a difference from, paired by seed: `rank 8`, a kind (`family`), a truth, `equal loss`"
+        TEXT,
+        "what `value` is a difference from, paired by seed: `rank 8`, a kind (`family`), a truth, `equal loss`, `cut`",
     ),
     "quantile": Column(NUMBER, "share of the positions with lower values, of a quantile of `measure`; none of a mean"),
     "measure": Column(TEXT, MEASURE, True),
