@@ -73,6 +73,9 @@ VALUES = {
     "n": Column(WHOLE, "how many there are", True),
     "low": Column(NUMBER, "lower end of the 95 % interval of the value; over positions it leaves out the seed", True),
     "high": Column(NUMBER, "its upper end", True),
+    "p": Column(
+        NUMBER, "of a two-sided test that a difference is 0, adjusted for those that are tested together (Holm)"
+    ),
     "unit": Column(TEXT, "of the value and of what stands beside it", True),
     "better": Column(TEXT, "`lower`, `higher`, or `human`: the closer to human texts", True),
     "bracket": Column(NUMBER, "mean width of the proved brackets of which the value is the middle"),
