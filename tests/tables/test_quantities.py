@@ -6,8 +6,8 @@ from jinja2 import UndefinedError
 from oversmoothing.jobs import UserError
 from oversmoothing.tables.quantities import Run, digits, environment, holds, of_seeds
 
-TABLE = """measure,rank,truth,value,low,high,note
-share,4,,0.625,0.6,0.65,p = 0.031
+TABLE = """measure,rank,truth,value,low,high,p
+share,4,,0.625,0.6,0.65,0.031
 share,8,,0.28,0.26,0.302,
 gap,4,,2.4e-11,,,
 size,4,,1152,,,

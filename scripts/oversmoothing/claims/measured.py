@@ -10,6 +10,7 @@ import pandas as pd
 
 from oversmoothing.claims.contrast import Missing
 from oversmoothing.tables.published import read_published
+from oversmoothing.tables.record import chosen
 
 FULL_RANK = 257  # of bytes: behind a LayerNorm a head of rank r has r - 1 free directions
 NO_SEED = -1
@@ -48,16 +49,16 @@ class Measured:
     def values(self, table: str, measure: str, **where: Any) -> pd.Series:
         """Return the values of a measure by seed, their mean over truths and whatever `where` leaves open.
 
-        `where` holds the values of columns; without ``kind`` they are those of the family. A column that a table lacks
-        restricts nothing. What has no seed, as a human text or a printed mean, has the seed `NO_SEED`.
+        `where` holds the values of columns, None of empty ones; without ``kind`` they are those of the family. A column
+        that a table lacks restricts nothing. What has no seed, as a human text or a printed mean, has the seed
+        `NO_SEED`.
         """
         rows = self.table(table)
         rows = rows[(rows.measure == measure) & rows.value.notna()]
-        for column, value in ({"kind": "family"} | where).items():
-            if column in rows:
-                rows = rows[rows[column] == value]
+        keys = {"kind": "family"} | where
+        rows = chosen(rows, **{column: value for column, value in keys.items() if column in rows})
         if rows.empty:
-            of = ", ".join(str(value) for value in where.values())
+            of = ", ".join(str(value) for value in where.values() if value is not None)
             raise Missing(f"the table {table} has no {measure}{f' of {of}' if of else ''}")
         return rows.value.groupby(rows.seed.fillna(NO_SEED).astype(int)).mean()
 

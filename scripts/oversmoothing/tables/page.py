@@ -81,6 +81,9 @@ class Page:
     intervals: str = ""  # sentence on intervals; omitted in LaTeX from tables without any
 
 
+MODEL = "{model}"  # in the rows of a pivot
+
+
 class Name(str):
     """Name of a model in the place of a rank that it does not have."""
 
@@ -113,37 +116,38 @@ def valued(row: Mapping[str, Any], spread: bool = True, **look: Any) -> Value:
     return Value(row["value"], row["sd"] if spread else None, row["low"], row["high"], **look)
 
 
-def measure_cells(
-    rows: pd.DataFrame, columns: Mapping[str, str], decimals: Mapping[str, int] | None = None
-) -> dict[str, Cell]:
-    """Cells of a model's rows: of each measure in `columns` that it has, the value and interval under the label."""
-    records, places = rows.set_index("measure").to_dict("index"), decimals or {}
-    return {
-        label: valued(records[measure], spread=False, decimals=places.get(measure))
-        for measure, label in columns.items()
-        if measure in records
-    }
-
-
 def pivot(
-    table: pd.DataFrame, rows: Sequence[str], columns: Mapping[str, Mapping[str, Any]], **look: Any
+    table: pd.DataFrame,
+    rows: Sequence[str],
+    columns: Mapping[str, str | Mapping[str, Any]],
+    decimals: int | Mapping[str, int] | None = None,
+    spread: bool = False,
 ) -> list[dict[str, Cell]]:
     """Rows of cells: one for each value of the columns `rows` of a record, with a number under each label of `columns`.
 
-    That is the number whose row has the label's values in columns, None for an empty one (see `record.chosen`), with
-    its interval; `look` is as of `Value`. Rows and labels without a number are left out.
+    That is the number whose row has the label's measure, or values in columns, None for an empty one (see
+    `record.chosen`), with its interval; `decimals` may differ by label, and `spread` is as of `valued`. In `rows`,
+    `MODEL` stands for `model_cells`. Rows and labels without a number are left out.
     """
     table = table.reset_index(drop=True)
-    place = table.groupby(list(rows), sort=False, dropna=False).ngroup()
-    first = table.loc[~place.duplicated(), list(rows)].to_dict("records")
-    shown = {label: own for label, where in columns.items() if len(own := chosen(table, **where))}
+    keys = ["model" if name == MODEL else name for name in rows]
+    place = table.groupby(keys, sort=False, dropna=False).ngroup()
+    first, several_seeds = table[~place.duplicated()].to_dict("records"), table.seed.nunique() > 1
+    wanted = {label: {"measure": of} if isinstance(of, str) else of for label, of in columns.items()}
+    shown = {label: own for label, where in wanted.items() if len(own := chosen(table, **where))}
     made: dict[int, dict[str, Cell]] = {}
     for i in sorted({place[at] for own in shown.values() for at in own.index}):
-        named: dict[str, Cell] = {name: "-" if pd.isna(own) else str(own) for name, own in first[i].items()}
-        made[i] = named | dict.fromkeys(shown)
+        made[i] = {}
+        for name in rows:
+            own = first[i].get(name)
+            made[i] |= (
+                model_cells(first[i], several_seeds) if name == MODEL else {name: "-" if pd.isna(own) else str(own)}
+            )
+        made[i] |= dict.fromkeys(shown)
     for label, own in shown.items():
+        places = decimals.get(label) if isinstance(decimals, Mapping) else decimals
         for i, row in zip(place[own.index], own.to_dict("records"), strict=True):
-            made[i][label] = made[i][label] or valued(row, False, **look)
+            made[i][label] = made[i][label] or valued(row, spread, decimals=places)
     return list(made.values())
 
 

@@ -46,11 +46,6 @@ class Quantity(float):
         """The number alone."""
         return float(self)
 
-    @property
-    def p(self) -> float:
-        """The adjusted p that the row's note states."""
-        return float(self.row["note"].removeprefix("p = "))
-
 
 class Table:
     """The rows of a table, or some of them."""

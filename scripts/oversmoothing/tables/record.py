@@ -61,7 +61,8 @@ KEYS = {
     "temperature": Column(NUMBER, "of decoding, beside a method that cuts"),
     "order": Column(TEXT, "`temperature first`, or `cut first` of a method that cuts before it"),
     "less": Column(
-        TEXT, "what `value` is a difference from, paired by seed: `rank 8`, a kind (`family`), a truth, `equal loss`"
+        TEXT,
+        "what `value` is a difference from, paired by seed: `rank 8`, a kind (`family`), a truth, `equal loss`, `cut`",
     ),
     "quantile": Column(NUMBER, "share of the positions with lower values, of a quantile of `measure`; none of a mean"),
     "measure": Column(TEXT, MEASURE, True),
@@ -72,6 +73,9 @@ VALUES = {
     "n": Column(WHOLE, "how many there are", True),
     "low": Column(NUMBER, "lower end of the 95 % interval of the value; over positions it leaves out the seed", True),
     "high": Column(NUMBER, "its upper end", True),
+    "p": Column(
+        NUMBER, "of a two-sided test that a difference is 0, adjusted for those that are tested together (Holm)"
+    ),
     "unit": Column(TEXT, "of the value and of what stands beside it", True),
     "better": Column(TEXT, "`lower`, `higher`, or `human`: the closer to human texts", True),
     "bracket": Column(NUMBER, "mean width of the proved brackets of which the value is the middle"),

@@ -10,7 +10,7 @@ from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.scores.tbat import APPROXIMATED
 from oversmoothing.store.parquet import read_groups
-from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, valued
+from oversmoothing.tables.page import IN_BRACKETS, MODEL, Page, Section, pivot
 from oversmoothing.tables.record import facts, numbers, record
 from oversmoothing.tables.story import legend
 
@@ -41,12 +41,8 @@ def approximation_page(table: pd.DataFrame, title: str) -> Page:
     """Page with one row per model and one column per rank of approximation."""
     shown = table[table.measure == TBAT]
     ranks = sorted(shown.approximation[shown.note != EXACT].unique())
-    rows = []
-    for cells, of_model in by_model(shown):
-        cells |= {f"rank {rank}": None for rank in ranks}
-        for row in of_model.to_dict("records"):
-            cells[EXACT if row["note"] == EXACT else f"rank {row['approximation']}"] = valued(row)
-        rows.append(cells)
+    columns = {f"rank {rank}": {"approximation": rank, "note": None} for rank in ranks} | {EXACT: {"note": EXACT}}
+    rows = pivot(shown, [MODEL], columns, spread=True)
     return Page(title, [Section("", rows)], legend(__file__, TBAT, n=int(table.n.max())), IN_BRACKETS)
 
 

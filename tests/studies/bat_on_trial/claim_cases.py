@@ -4,8 +4,9 @@ from made_tables import around, by_rank, measured
 
 
 def of_bat(cut):
-    rows = by_rank("rejected_mass", {4: around(0.3), 8: around(0.2)})
-    return measured((4, 8), bat_premise=rows + by_rank("top_rejected_mass", {4: around(cut), 8: around(cut, 0.02)}))
+    rejected = {"bat": {4: around(0.3), 8: around(0.2)}, "cut": {4: around(cut), 8: around(cut, 0.02)}}
+    rows = [row for name, ranks in rejected.items() for row in by_rank("rejected_mass", ranks, decoding=name)]
+    return measured((4, 8), bat_premise=rows)
 
 
 CASES = {  # evidence under which a claim holds, and evidence that contradicts it

@@ -8,6 +8,7 @@ from study import TINY
 
 from oversmoothing.bat.basis import prepare
 from oversmoothing.tables.formats import markdown
+from oversmoothing.tables.record import chosen
 from studies.bat_on_trial.finding import caught
 from studies.bat_on_trial.show_trial import at_harm, correlations, trial_page, trial_table
 from studies.bat_on_trial.trial import rejections, sums
@@ -55,8 +56,9 @@ def test_a_trial_gives_mass_what_is_caught_and_harm_by_arm():
         }
         for row in learners
     )
-    table = trial_table(trials, seen, learners)
-    values = table.set_index(["measure", "decoding"]).value
+    nearest = trials.assign(of="nearest", caught=trials.caught / 2)
+    table = trial_table(pd.concat([trials, nearest]), seen, learners)
+    values = chosen(table, condition=None).set_index(["measure", "decoding"]).value
     assert values["impossible"].iloc[0] == pytest.approx(0.2)
     assert values["harm", "bat 0.22"] == pytest.approx(0.01)
     assert values["caught", "bat 0.22"] == pytest.approx(0.25)
@@ -64,6 +66,9 @@ def test_a_trial_gives_mass_what_is_caught_and_harm_by_arm():
     assert values["tto_correlation"].iloc[0] == pytest.approx(0.2)
     assert not (table.measure == "tbat_correlation").any()
     text = markdown(trial_page(table))
+    assert chosen(table, condition="free", measure="caught", decoding="bat 0.22").value.item() == pytest.approx(0.125)
+    of_model, of_nearest, _ = trial_page(table).sections
+    assert of_model.rows[0]["caught by bat 0.22"].mean == 2 * of_nearest.rows[0]["caught by bat 0.22"].mean
     assert "caught by top-p" in text
     assert "mass on impossible bytes: zeros" in text
     (sentence,) = caught(table)

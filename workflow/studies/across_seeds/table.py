@@ -112,7 +112,7 @@ def across_page(table: pd.DataFrame, title: str) -> Page:
     columns[f"{METRICS[TTO].label}, step"] = {"measure": TTO, "less": NEXT}
     everywhere = chosen(arms, truth=None)
     sections = [Section("Levels, and steps to the next rank of the arm", pivot(everywhere, ["rank", "way"], columns))]
-    labels = {METRICS[name].label: {"measure": name} for name in AGAINST_TRUTHS}
+    labels = {METRICS[name].label: name for name in AGAINST_TRUTHS}
     for kind, part in chosen(everywhere, less=FAMILY).sort_values("rank", kind="stable").groupby("kind", sort=False):
         heading = f"{TITLES[str(kind)].capitalize()}, minus the family at the same rank"
         sections.append(Section(heading, pivot(part, ["rank"], labels)))

@@ -5,13 +5,18 @@ from oversmoothing.claims.contrast import Contrast, less
 from oversmoothing.claims.measured import Measured
 from oversmoothing.claims.thesis import LOW
 
+OF_MODEL = {"condition": None, "less": None}
+
 
 def bat_rejects_more_than_a_cut(m: Measured) -> list[Contrast]:
     """Contrast what BAT rejects of the truth's nucleus with what the cut of the same size rejects, at ranks 4 and 8."""
     return [
         less(
             f"probability of the truth's nucleus that is rejected, by BAT less by the cut, {rank}",
-            *(m.values("bat_premise", name, rank=rank.rank) for name in ("rejected_mass", "top_rejected_mass")),
+            *(
+                m.values("bat_premise", "rejected_mass", decoding=by, rank=rank.rank, **OF_MODEL)
+                for by in ("bat", "cut")
+            ),
         )
         for rank in m.ranks(high=LOW)
     ]

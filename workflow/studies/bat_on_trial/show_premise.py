@@ -1,6 +1,6 @@
 """Table of the premise of BAT: means of what `measure` writes, at the model beside q*."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,8 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, measure_cells
-from oversmoothing.tables.record import facts, numbers, record
+from oversmoothing.tables.page import IN_BRACKETS, MODEL, Page, Section, pivot
+from oversmoothing.tables.record import chosen, facts, numbers, record
 from oversmoothing.tables.story import legend
 from studies.bat_on_trial.premise import AT_NEAREST, PREMISE, TOP, UNLIKELY
 
@@ -20,31 +20,32 @@ TITLE = "What BAT assumes of the truth, and what it rejects, {by}."
 KEYS = ("window", "position", "truth")
 # Whether the truth exceeds q e^delta at any token of the position, and at any of its nucleus.
 EXCEEDED = {"exceeded": "exceeding", "exceeded_nucleus": "exceeding_nucleus"}
-MORE_LOST = "more_lost"  # mass of the truth that BAT rejects in its nucleus, less what the cut of the same size rejects
-PROBABILITIES = ("tv", "moment")
+BAT, CUT, FREE = "bat", "cut", "free"  # decodings, and the condition of q*, whose input is free
+PROBABILITIES = ("tv", "moment", "rejected_mass")
 LOST = {
-    "rejected_nucleus": "rejected of the nucleus",
-    "rejected_mass": "truth's mass on these",
-    "accepted_unlikely": "unlikely ones accepted",
+    "rejected of the nucleus": "rejected_nucleus",
+    "truth's mass on these": "rejected_mass",
+    "unlikely ones accepted": "accepted_unlikely",
 }
+
+
+def _of(measures: Mapping[str, str], decoding: str | None = None, condition: str | None = None) -> dict[str, Any]:
+    keys = {"decoding": decoding, "condition": condition, "less": None}
+    return {label: {"measure": measure, **keys} for label, measure in measures.items()}
+
+
 SECTIONS = {
     "How far the premise is from true": {
-        "tv": "TV to the truth",
-        "moment": "error of the moments",
-        "exceeded": "model: bound broken",
-        "exceeded_nucleus": "model: in the nucleus",
-        AT_NEAREST + "exceeded": "q*: bound broken",
-        AT_NEAREST + "exceeded_nucleus": "q*: in the nucleus",
+        **_of({"TV to the truth": "tv", "error of the moments": "moment"}),
+        **_of({"model: bound broken": "exceeded", "model: in the nucleus": "exceeded_nucleus"}),
+        **_of({"q*: bound broken": "exceeded", "q*: in the nucleus": "exceeded_nucleus"}, None, FREE),
     },
-    "What BAT does to the model": {"rejected": "rejected", **LOST},
+    "What BAT does to the model": _of({"rejected": "rejected"} | LOST, BAT),
     "What keeping as many tokens, the most probable ones, does to it": {
-        **{TOP + measure: label for measure, label in LOST.items()},
-        MORE_LOST: "BAT's mass less this",
+        **_of(LOST, CUT),
+        "BAT's mass less this": {"measure": "rejected_mass", "condition": None, "less": CUT},
     },
-    "What BAT does to q*": {
-        **{AT_NEAREST + measure: label for measure, label in {"rejected": "rejected", **LOST}.items()},
-        "changed": "decided otherwise",
-    },
+    "What BAT does to q*": _of({"rejected": "rejected"} | LOST, BAT, FREE) | {"decided otherwise": "changed"},
 }
 
 
@@ -61,34 +62,42 @@ def premise_table(
     """Means of every measure of the files of some models, with bootstrap intervals over windows.
 
     Measures are the columns of the files; ``exceeded`` and ``exceeded_nucleus``, the shares of positions with
-    ``exceeding`` and ``exceeding_nucleus`` above 0; ``more_lost``, ``rejected_mass`` less ``top_rejected_mass``; these
-    three also at q*, with ``nearest_`` before their names.
+    ``exceeding`` and ``exceeding_nucleus`` above 0; and ``rejected_mass`` of BAT less that of the cut.
     """
     rows = []
     for model, path in zip(models, paths, strict=True):
         positions = read_table(path, PREMISE.names).to_pandas()
         for truth, against in positions.groupby("truth", sort=False, observed=True):
-            for name, values in _measures(against).items():
+            for keys, values in _measures(against):
                 sums = WindowSums()
                 sums.add(against.window.to_numpy(), values)
-                row = {**facts(model), "truth": truth, "measure": name, "unit": _unit(name)}
+                row = {**facts(model), "truth": truth, **keys, "unit": _unit(keys["measure"])}
                 rows.append(row | numbers(summarise(sums, resamples, seed)))
     return record(rows)
 
 
 def _unit(measure: str) -> str:
-    if measure.removeprefix(AT_NEAREST) in EXCEEDED:
-        return "share of positions"
-    return "probability" if measure in PROBABILITIES or measure.endswith(("_mass", MORE_LOST)) else "tokens"
+    return "share of positions" if measure in EXCEEDED else "probability" if measure in PROBABILITIES else "tokens"
 
 
-def _measures(positions: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Values (n,) of every measure, by the name of its column."""
+def _measures(positions: pd.DataFrame) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
+    """Yield keys of the record, and values (n,), of every measure."""
     values = {name: positions[name].to_numpy(np.float64) for name in PREMISE.names if name not in KEYS}
+    yield from ((_keys(name), own) for name, own in values.items())
     for place in ("", AT_NEAREST):
-        values |= {place + share: (values[place + count] > 0).astype(np.float64) for share, count in EXCEEDED.items()}
-        values[place + MORE_LOST] = values[f"{place}rejected_mass"] - values[f"{place}{TOP}rejected_mass"]
-    return values
+        for share, count in EXCEEDED.items():
+            yield _keys(place + share), (values[place + count] > 0).astype(np.float64)
+        by_cut = values[f"{place}{TOP}rejected_mass"]
+        yield _keys(f"{place}rejected_mass") | {"less": CUT}, values[f"{place}rejected_mass"] - by_cut
+
+
+def _keys(column: str) -> dict[str, Any]:
+    """Keys of the record that the name of a column of the files, or of a share, stands for."""
+    name = column.removeprefix(AT_NEAREST)
+    measure = name.removeprefix(TOP)
+    of_sets = measure in (*LOST.values(), "rejected", "undecided")
+    decoding = CUT if measure != name else BAT if of_sets else None
+    return {"measure": measure, "decoding": decoding, "condition": None if name == column else FREE}
 
 
 def premise_page(table: pd.DataFrame, title: str) -> Page:
@@ -97,15 +106,13 @@ def premise_page(table: pd.DataFrame, title: str) -> Page:
     for truth, part in table.groupby("truth", sort=False):
         against = f", against `{truth}`" if table.truth.nunique() > 1 else ""
         for heading, columns in SECTIONS.items():
-            rows = [cells | measure_cells(of_model, columns) for cells, of_model in by_model(part)]
-            sections.append(Section(heading + against, rows))
+            sections.append(Section(heading + against, pivot(part, [MODEL], columns)))
     return Page(title, sections, _words(table), IN_BRACKETS)
 
 
 def _words(table: pd.DataFrame) -> list[str]:
-    over_models = table.groupby("measure").value
-    counts = {name: f"{mean:.1f}" for name, mean in over_models.mean().items() if name in ("nucleus", "unlikely")}
-    open_ones = over_models.max()["undecided"]
+    counts = {name: f"{chosen(table, measure=name).value.mean():.1f}" for name in ("nucleus", "unlikely")}
+    open_ones = chosen(table, measure="undecided", condition=None).value.max()
     counts["undecided"] = f"{open_ones:.3g}" if open_ones > 0 else ""
     return legend(__file__, "bat_premise", n=int(table.n.max()), one_in=round(1 / UNLIKELY), **counts)
 

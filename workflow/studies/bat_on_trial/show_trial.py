@@ -9,14 +9,15 @@ import pandas as pd
 from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import Cell, Page, Section, valued
-from oversmoothing.tables.record import over_seeds, record
+from oversmoothing.tables.page import Page, Section, pivot
+from oversmoothing.tables.record import chosen, over_seeds, record
 from oversmoothing.tables.story import legend
 from studies.known_law.table import ARM, LAW, named
 
 TITLE = "What BAT and other truncations reject of bytes that a law gives nothing."
 IMPOSSIBLE, CAUGHT, HARM = "impossible", "caught", "harm"
-ENDINGS = {"model": "", "nearest": "_nearest"}  # of these measures: of the model, of the nearest that its head can give
+CONDITIONS = {"model": None, "nearest": "free"}  # of the model, of the nearest to the law that its head can give
+WORDS = {IMPOSSIBLE: "mass on impossible bytes", HARM: "harm of {}", CAUGHT: "caught by {}"}
 SEES = "_correlation"  # of a metric: Spearman's rank correlation with the mass on impossible bytes, over positions
 SEEING = ("tto", "nsmd", "tv", "kl", "tbat")
 
@@ -52,22 +53,22 @@ def _trial(trials: pd.DataFrame) -> Iterator[dict[str, Any]]:
         }
     )
     for keys, part in _arms(shares, "of"):
-        ending = ENDINGS[str(keys.pop("of"))]
+        condition = CONDITIONS[keys.pop("of")]
         bat = part[part.method == "bat"]
-        named = {**keys, "truth": LAW}
+        named = {**keys, "truth": LAW, "condition": condition}
         impossible = bat.drop_duplicates("seed")[IMPOSSIBLE]
-        yield {**named, "measure": IMPOSSIBLE + ending, **over_seeds(impossible), "unit": "probability"}
+        yield {**named, "measure": IMPOSSIBLE, **over_seeds(impossible), "unit": "probability"}
         for delta, at in bat.groupby("parameter"):
             caught = {"bat": at.set_index("seed")[CAUGHT]}
             harm = at.set_index("seed")[HARM]
-            of_bat = {"measure": HARM + ending, "decoding": f"bat {delta:g}", "unit": "probability"}
+            of_bat = {"measure": HARM, "decoding": f"bat {delta:g}", "unit": "probability"}
             yield {**named, **of_bat, **over_seeds(harm)}
             for rival, curve in part[part.method != "bat"].groupby("method"):
                 by_seed = {s: at_harm(one[HARM], one[CAUGHT], harm[s]) for s, one in curve.groupby("seed")}
                 caught[str(rival)] = pd.Series(by_seed)
             for name, values in caught.items():
                 decoding = f"bat {delta:g}" if name == "bat" else name
-                measured = {"measure": CAUGHT + ending, "decoding": decoding, "unit": "share"}
+                measured = {"measure": CAUGHT, "decoding": decoding, "unit": "share"}
                 yield {**named, **measured, **over_seeds(values), "better": "higher"}
 
 
@@ -124,38 +125,28 @@ def correlations(masses: pd.DataFrame, metrics: Mapping[str, pd.DataFrame]) -> d
 
 def trial_page(table: pd.DataFrame) -> Page:
     """Page with sections for each law and length of text: of the model, of the nearest to the law, and of metrics."""
-    sections = []
-    for of, ending in ENDINGS.items():
-        trial = table[table.measure.isin([name + ending for name in (IMPOSSIBLE, CAUGHT, HARM)])]
+    sections: list[Section] = []
+    for of, condition in CONDITIONS.items():
+        trial = chosen(table[table.measure.isin(WORDS)], condition=condition)
         whose = "the model's distribution" if of == "model" else "the nearest to the law that the head can give"
-        for (law, sequences), part in trial.groupby(["law", "sequences"]):
-            heading = f"On trial: {law}, {sequences:,} sequences, {whose}"
-            part = part.assign(measure=part.measure.str.removesuffix(ending))
-            sections.append(Section(heading, list(_trial_rows(part))))
-    for (law, sequences), part in table[table.measure.str.endswith(SEES)].groupby(["law", "sequences"]):
-        heading = f"Which metrics see the mass on impossible bytes: {law}, {sequences:,} sequences"
-        sections.append(Section(heading, list(_seeing_rows(part))))
+        sections += _sections(trial, "On trial: {}, " + whose, _columns(trial))
+    seen = {metric.upper(): metric + SEES for metric in SEEING}
+    heading = "Which metrics see the mass on impossible bytes: {}"
+    sections += _sections(table[table.measure.isin(seen.values())], heading, seen)
     return Page(TITLE, sections, legend(__file__, "bat_on_trial"))
 
 
-def _trial_rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    for arm, part in table.groupby("arm", sort=False):
-        row: dict[str, Cell] = {"model": str(arm)}
-        for cell in part.to_dict("records"):
-            words = {
-                IMPOSSIBLE: "mass on impossible bytes",
-                HARM: f"harm of {cell['decoding']}",
-                CAUGHT: f"caught by {cell['decoding']}",
-            }
-            row[words[cell["measure"]]] = valued(cell, spread=False, decimals=3 if cell["measure"] == CAUGHT else 4)
-        yield row
+def _sections(table: pd.DataFrame, heading: str, columns: Mapping[str, Any]) -> Iterator[Section]:
+    decimals = {label: 4 if label.startswith(("mass", "harm")) else 3 for label in columns}
+    for (law, sequences), part in table.assign(model=table.arm).groupby(["law", "sequences"]):
+        yield Section(heading.format(f"{law}, {sequences:,} sequences"), pivot(part, ["model"], columns, decimals))
 
 
-def _seeing_rows(table: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    for arm, part in table.groupby("arm", sort=False):
-        cells = {cell["measure"].removesuffix(SEES): cell for cell in part.to_dict("records")}
-        seen = {m.upper(): valued(cells[m], spread=False, decimals=3) if m in cells else "-" for m in SEEING}
-        yield {"model": str(arm), **seen}
+def _columns(trial: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Columns of the page, in the order of the rows."""
+    keys = trial[["measure", "decoding"]].drop_duplicates().astype(object)
+    rows = keys.where(keys.notna(), None).to_dict("records")
+    return {WORDS[row["measure"]].format(row["decoding"]): row for row in rows}
 
 
 if __name__ == "__main__":

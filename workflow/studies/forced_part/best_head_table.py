@@ -9,21 +9,21 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import IN_BRACKETS, Page, Section, by_model, measure_cells
+from oversmoothing.tables.page import IN_BRACKETS, MODEL, Page, Section, pivot
 from oversmoothing.tables.story import legend
 from studies.forced_part.table import measures_table
 
 TITLE = "What a model's rank forces, and what its own head, norm and trunk add."
 FITTED, GAP = "rank_fitted", "gap"
 COLUMNS = {
-    "kl": "KL (nats)",
-    "rank": "by the rank, at most",
-    "head": "by the head, at least",
-    "norm": "by the norm's dimension",
-    "rest": "the rest",
-    FITTED: "by the rank, where fitted",
+    "KL (nats)": "kl",
+    "by the rank, at most": "rank",
+    "by the head, at least": "head",
+    "by the norm's dimension": "norm",
+    "the rest": "rest",
+    "by the rank, where fitted": FITTED,
 }
-DECIMALS = dict.fromkeys(COLUMNS, 4) | {"kl": 3, "rest": 3}
+DECIMALS = dict.fromkeys(COLUMNS, 4) | {"KL (nats)": 3, "the rest": 3}
 
 
 def main(job: Job) -> None:
@@ -64,10 +64,10 @@ def summarise_best_head(path: str | Path, resamples: int, seed: int) -> dict[tup
 
 def best_head_page(table: pd.DataFrame) -> Page:
     """Page with a section per truth and a row per model."""
-    sections = []
-    for truth, part in table.groupby("truth", sort=False):
-        rows = [cells | measure_cells(of_model, COLUMNS, DECIMALS) for cells, of_model in by_model(part)]
-        sections.append(Section(f"Against `{truth}`", rows))
+    sections = [
+        Section(f"Against `{truth}`", pivot(part, [MODEL], COLUMNS, DECIMALS))
+        for truth, part in table.groupby("truth", sort=False)
+    ]
     n = int(table.n[table.measure == "kl"].max())
     gap = f"{table.value[table.measure == GAP].max():.1g}"
     return Page(TITLE, sections, legend(__file__, "best_head", n=n, gap=gap), IN_BRACKETS)

@@ -16,7 +16,7 @@ from oversmoothing.store.parquet import read_groups
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.kinds import TITLES
-from oversmoothing.tables.page import IN_BRACKETS, Cell, Page, Section, by_model, measure_cells
+from oversmoothing.tables.page import IN_BRACKETS, MODEL, Page, Section, pivot
 from oversmoothing.tables.record import facts, numbers, read_record, record
 from oversmoothing.tables.story import legend
 from studies.forced_part.figure import draw
@@ -27,19 +27,21 @@ BEHIND_NORM = ("norm_kl", "norm_forced")
 UNITS = dict.fromkeys(("tto", "nearest_tto", "tv", "nearest_tv"), "probability")  # all others are nats
 UNITS |= {SHARE: "share of KL", FACE: "share of positions"}
 COLUMNS = {
-    "kl": "KL (nats)",
-    "forced": "forced (nats)",
-    "rest": "the rest (nats)",
-    SHARE: "share forced",
-    "tto": "TTO",
-    "nearest_tto": "TTO of q*",
-    "tv": "TV",
-    "nearest_tv": "TV of q*",
-    FACE: "faces",
-    "norm_forced": "forced with norm (nats)",
-    "norm_kl": "of KL there (nats)",
+    "KL (nats)": "kl",
+    "forced (nats)": "forced",
+    "the rest (nats)": "rest",
+    "share forced": SHARE,
+    "TTO": "tto",
+    "TTO of q*": "nearest_tto",
+    "TV": "tv",
+    "TV of q*": "nearest_tv",
+    "faces": FACE,
+    "forced with norm (nats)": "norm_forced",
+    "of KL there (nats)": "norm_kl",
 }
-DECIMALS = dict.fromkeys(COLUMNS, 3) | {"forced": 4, "norm_forced": 4}  # those of high ranks are small
+DECIMALS = dict.fromkeys(COLUMNS, 3) | dict.fromkeys(
+    ("forced (nats)", "forced with norm (nats)"), 4
+)  # small at high ranks
 
 
 def main(job: Job) -> None:
@@ -109,21 +111,19 @@ def measures_table(
 
 def forced_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a section per truth and a row per model."""
-    sections = [Section(f"Against `{truth}`", _rows(part)) for truth, part in table.groupby("truth", sort=False)]
+    named = table.assign(head=table.kind.map(TITLES))
+    sections = [
+        Section(
+            f"Against `{truth}`",
+            pivot(part, [MODEL, *(["head"] if part.kind.nunique() > 1 else [])], COLUMNS, DECIMALS),
+        )
+        for truth, part in named.groupby("truth", sort=False)
+    ]
     counts = table.n[table.measure == "norm_forced"]
     on_norm = None if counts.empty else int(counts.max())
     gap = f"{table.value[table.measure == GAP].max():.1g}"
     words = legend(__file__, "forced", n=int(table.n.max()), on_norm=on_norm, gap=gap)
     return Page(title, sections, words, IN_BRACKETS)
-
-
-def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
-    rows = []
-    for cells, of_model in by_model(part):
-        if part.kind.nunique() > 1:
-            cells["head"] = TITLES[of_model.kind.iloc[0]]
-        rows.append(cells | measure_cells(of_model, COLUMNS, DECIMALS))
-    return rows
 
 
 if __name__ == "__main__":

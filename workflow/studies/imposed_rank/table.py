@@ -81,7 +81,7 @@ def imposed_rank_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
-    columns = {labelled(label, better): {"measure": measure} for measure, (label, _, better) in COLUMNS.items()}
+    columns = {labelled(label, better): measure for measure, (label, _, better) in COLUMNS.items()}
     aims = {labelled(label, better): AIMS.get(better) for label, _, better in COLUMNS.values()}
     keys = ["rank", "seed", "way"] if table.seed.nunique() > 1 else ["rank", "way"]
     rows = pivot(table.assign(way=table.kind.map(TITLES)), keys, columns)

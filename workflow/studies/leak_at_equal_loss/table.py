@@ -107,13 +107,9 @@ def _units(table: pd.DataFrame) -> dict[str, pd.Series]:
 
 def equal_loss_page(table: pd.DataFrame, truths: Sequence[str]) -> Page:
     """Page with what a rank adds at equal steps and at equal loss, under each metric and in samples."""
-
-    def columns(names: Mapping[str, tuple[str, str]]) -> dict[str, dict[str, Any]]:
-        return {labelled(*words): {"measure": name} for name, words in names.items()}
-
-    metrics = columns({name: (METRICS[name].label, METRICS[name].better) for name in AGAINST_TRUTHS})
-    samples = columns({name: (MEASURES[name].label, MEASURES[name].better) for name in OF_SAMPLES})
-    losses = columns({name: (LOSSES[name][0], "") for name in EQUAL})
+    metrics = {labelled(METRICS[name].label, METRICS[name].better): name for name in AGAINST_TRUTHS}
+    samples = {labelled(MEASURES[name].label, MEASURES[name].better): name for name in OF_SAMPLES}
+    losses = {LOSSES[name][0]: name for name in EQUAL}
     top = f"rank {table['rank'].max()}"
     ways = {top: "equal steps"} | {less: less for less in EQUAL.values()}
     levels, family = chosen(table, less=None), chosen(table, kind=FAMILY)
@@ -136,8 +132,8 @@ def equal_loss_page(table: pd.DataFrame, truths: Sequence[str]) -> Page:
             Section(f"Levels, against `{truth}`", pivot(chosen(of_arms, truth=truth), ["rank", "step"], metrics))
         )
     sections.append(Section("Samples: levels", pivot(of_arms, ["rank", "step"], samples)))
-    straight: dict[str, dict[str, Any]] = {
-        f"{METRICS[name].label}, {words}": {"measure": f"{name}{ending}"}
+    straight = {
+        f"{METRICS[name].label}, {words}": f"{name}{ending}"
         for name in AGAINST_TRUTHS
         for ending, words in ((CORRELATION, "Pearson's r"), (RESIDUAL, "distance"))
     }

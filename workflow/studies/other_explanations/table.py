@@ -126,7 +126,7 @@ def _sizes(models: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_law(group: Group) -> Iterator[pd.DataFrame]:
-    """Yield rows of levels, of temperatures at equal TTO, and of each difference, with p in notes."""
+    """Yield rows of levels, of temperatures at equal TTO, and of each difference, with p."""
     tempered = {arm: _tempered(group, arm)[["temperature"]] for arm in group.others if group.alike(arm)}
     yield means(*(_by_seed(group, arm, own) for arm, own in (*group.values.items(), *tempered.items())))
     for less, difference in DIFFERENCES.items():
@@ -134,7 +134,7 @@ def _of_law(group: Group) -> Iterator[pd.DataFrame]:
         for _, part in pd.concat(found).groupby("measure", sort=False) if found else ():
             if len(rows := means(part.assign(less=less))):
                 p = holm({arm: student_p(own.value.tolist()) for arm, own in part.groupby("arm")})
-                yield rows.assign(note=rows.arm.map(p).map("p = {:.2g}".format))
+                yield rows.assign(p=rows.arm.map(p))
 
 
 def _by_seed(group: Group, arm: str, values: pd.DataFrame) -> pd.DataFrame:

@@ -16,10 +16,10 @@ SHARE, OF = "_share", "_of"  # at the end of a measure: its share of KL, and tha
 FORCED, BEST = "forced", "best"
 TITLE = "The family against a truth that is trained here and against real language models."
 NAMES = {
-    "forced (nats)": {"measure": FORCED},
-    "share": {"measure": f"{FORCED}{SHARE}"},
-    "best head (nats)": {"measure": BEST},
-    "its share": {"measure": f"{BEST}{SHARE}"},
+    "forced (nats)": FORCED,
+    "share": f"{FORCED}{SHARE}",
+    "best head (nats)": BEST,
+    "its share": f"{BEST}{SHARE}",
 }
 
 
@@ -70,7 +70,7 @@ def truths_page(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Pag
     """Page with levels, what heads force, steps, the bias of the own truth, and truths against each other."""
     family, main = chosen(table, kind="family"), _main(truths)
     levels, tto = chosen(family, less=None), chosen(family, measure=AGAINST_TRUTHS[0])
-    metrics = {labelled(METRICS[name].label, METRICS[name].better): {"measure": name} for name in AGAINST_TRUTHS}
+    metrics = {labelled(METRICS[name].label, METRICS[name].better): name for name in AGAINST_TRUTHS}
     by_truth: dict[str, dict[str, str]] = {truth: {"truth": truth} for truth in (*truths["own"], *truths["real"])}
     sections = [Section(f"Against `{truth}`", pivot(chosen(levels, truth=truth), ["rank"], metrics)) for truth in main]
     heads = levels[levels.truth.isin(main)].sort_values("rank", kind="stable")

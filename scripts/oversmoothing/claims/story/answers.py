@@ -7,6 +7,7 @@ import pandas as pd
 
 from oversmoothing.store.layout import number
 from oversmoothing.tables.published import listed
+from oversmoothing.tables.record import chosen
 
 SEVERAL = "Numbers are means over trainings or truths, intervals from the lowest to the highest end of theirs."
 
@@ -85,10 +86,8 @@ def said(
 
 
 def selected(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
-    """Rows with a value, and the given ones in columns; None where a column has none."""
-    for column, value in where.items():
-        table = table[table[column].isna() if value is None else table[column] == value]
-    return table.dropna(subset="value")
+    """Rows of `record.chosen` that have a value."""
+    return chosen(table, **where).dropna(subset="value")
 
 
 def mean_within(rows: pd.DataFrame) -> pd.Series:

@@ -190,10 +190,9 @@ def rank_axis(
     axes: Axes,
     ranks: Sequence[int],
     name: str = "rank of what enters the LM head",
-    narrow: bool = False,
     others: Sequence[int] = (),
 ) -> None:
-    """Set up the x axis for ranks, on a logarithmic scale to base two without overlapping ticks; fewer if `narrow`.
+    """Set up the x axis for ranks, on a logarithmic scale to base two without overlapping ticks.
 
     Ticks are placed in this order, skipping any that would overlap: the lowest and the highest of `ranks`, those that
     are powers of two, the rest, `others`, such as the thesis's, and further powers of two.
@@ -201,7 +200,7 @@ def rank_axis(
     _name_below(axes, name)
     axes.set_xscale("log", base=2)
     low, high = min(ranks), max(ranks)
-    apart = 0.5 if high <= 512 * low and not narrow else 1.01  # octaves
+    apart = 0.5 if high <= 512 * low else 1.01  # octaves
     powers = [2**i for i in range(30) if low <= 2**i <= high]
     inner = sorted(ranks, key=lambda rank: (not math.log2(rank).is_integer(), rank))
     ticks: list[int] = []
