@@ -9,7 +9,7 @@ from schemas.describe import ROOT, SOURCES, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, speeds, citations, tables of the thesis, and what no table has
     "README": """
-        Python 3.11 to 3.13; < 0.01; 0.5 MB; 2.2 GB; 95 %; 90 %
+        Python 3.11 to 3.13; < 0.01; 2.2 GB; 95 %; 90 %
         arXiv 2603.10145; arXiv 2608.16671
         """,
     "api": "thesis 4.1.6; (0.5, 0, 0.5); 1.25 times; ln 1.25; before 1.0",
