@@ -27,7 +27,7 @@ def draw(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Figure:
     members = chosen(table, kind="family", less=None)
     looks = LOOKS | {truth: _look(i) for i, truth in enumerate(sorted(set(members.truth) - set(LOOKS)))}
     with style():
-        figure = Figure(figsize=(4.2 * len(names), 7))
+        figure = Figure(figsize=(4.2 * max(2, len(names)), 7))  # a legend takes two
         panels = figure.subplots(2, len(names), squeeze=False, sharey="row")
         for column, law in enumerate(names):
             part = members[members.law == law]
