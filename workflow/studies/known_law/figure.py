@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from oversmoothing.tables.figures.style import PALETTE, Look, Looks, handles, legend, other_look, style, titled
+from oversmoothing.tables.figures.style import PALETTE, Looks, handles, legend, other_look, style, titled
 from oversmoothing.tables.record import chosen
 from studies.known_law.laws import LAW, STAND_INS
 
 FORCED, REST = PALETTE[3], "0.78"
-LOOKS: Looks = {
+LOOKS: dict[str, dict[str, Any]] = {
     LAW: {"color": "0.2", "marker": "o", "linestyle": "none"},
     STAND_INS: {"color": PALETTE[0], "marker": "D", "linestyle": "none", "markerfacecolor": "none"},
 }
@@ -82,8 +82,8 @@ def _leaks(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
     _ranks(axes, ranks)
 
 
-def _look(i: int) -> Look:
-    """Colour and marker of the i-th further kind of stand-ins."""
+def _look(i: int) -> dict[str, Any]:
+    """Return colour and marker of the i-th further kind of stand-ins."""
     return {**other_look(i + 1), "linestyle": "none", "markerfacecolor": "none"}
 
 
