@@ -9,8 +9,9 @@ from study import TINY
 
 import plan
 from checks.config import check
+from studies.known_law.laws import Law
 from studies.known_law.page import described
-from studies.known_law.plan import Law, corpus_settings, learners, text_settings, texts
+from studies.known_law.plan import corpus_settings, judged, learners, text_settings, texts, truths
 
 LAWS = [{"name": "full"}]
 TEXT = {"law": "full", "sequences": 10, "ranks": [4], "seeds": [1, 2]}
@@ -39,6 +40,22 @@ def decoded(**decoding):
         (
             {"laws": LAWS, "texts": [TEXT], "truths": {"sequences": 10, "seeds": [2], "passes": 1}},
             "truths.seeds: 2 is a",
+        ),
+        (
+            {"laws": LAWS, "texts": [TEXT], "truths": {**STAND_INS, "others": [{"name": "more", "seeds": [1]}]}},
+            "truths.seeds: 1 is a",
+        ),
+        (
+            {"laws": LAWS, "texts": [TEXT], "truths": {**STAND_INS, "others": [{"name": "law"}]}},
+            "truths.others: 'law' is the name of another truth",
+        ),
+        (
+            {"laws": LAWS, "texts": [TEXT], "truths": {**STAND_INS, "others": [{"name": "a", "width": 96}]}},
+            "truths.others.0: unknown key 'width'",
+        ),
+        (
+            {"laws": LAWS, "texts": [TEXT], "truths": {**STAND_INS, "temperatures": [0]}},
+            "truths.temperatures.0",
         ),
         (
             {"laws": [{"name": "full", "decoding": {"name": "top-p", "p": 2}}], "texts": [TEXT]},
@@ -82,10 +99,43 @@ def test_the_default_makes_none_of_it(copy):
 def test_each_text_has_its_members_and_stand_ins(copy):
     (copy.folder / "every.yaml").write_text(yaml.safe_dump({"known_law": EVERY}))
     jobs = copy.planned(TARGET, config=(TINY, "every.yaml"))
-    learners = 3 * (2 + 1) + 2  # two seeds and a stand-in for each short text, two seeds for the long one
-    assert jobs["law_text"] == jobs["exact_law"] == 3
+    learners = (
+        3 * (2 + 1 + 1) + 2
+    )  # two seeds and stand-ins of two kinds for each short text, two seeds for the long one
+    assert jobs["law_text"] == jobs["exact_law"] == jobs["read_stand_in"] == 3
     assert jobs["law_head"] == jobs["law_model"] == 1
     assert jobs["train_on_law"] == jobs["forced_on_law"] == jobs["score_on_law"] == learners
+
+
+def test_other_stand_ins_say_what_differs_and_leave_the_first_as_they_are():
+    others = [
+        {"name": "shallow", "layers": 1},
+        {"name": "more", "sequences": 40, "after": 10, "passes": 3, "seeds": [9]},
+    ]
+    of = default(known_law={"laws": LAWS, "texts": [TEXT], "truths": STAND_INS})
+    with_others = default(
+        known_law={"laws": LAWS, "texts": [TEXT], "truths": {**STAND_INS, "temperatures": [0.8], "others": others}}
+    )
+    first, learned = texts(of)["full-10"], texts(with_others)
+    assert [row["truth"] for row in truths(of, first)] == ["truth-s11"]
+    assert {
+        row["truth"]: (row["stand_ins"], row["text"], row["temperature"]) for row in truths(with_others, first)
+    } == {
+        "truth-s11": ("stand-ins", "full-10", None),
+        "shallow-s11": ("shallow", "full-10", None),
+        "more-s9": ("more", "full-40-after-10", None),
+        "truth-s11 at 0.8": ("stand-ins at 0.8", "full-10", 0.8),
+    }
+    assert truths(with_others, learned["full-40-after-10"]) == []  # which no member learns
+    trained = judged(with_others, first) | judged(with_others, learned["full-40-after-10"])
+    steps = {name: model.settings["training"]["max_steps"] for name, model in trained.items()}
+    batch = of["training"]["batch"]
+    assert (steps["truth-s11"], steps["shallow-s11"], steps["more-s9"]) == (10 // batch, 10 // batch, 120 // batch)
+    assert trained["truth-s11"] == judged(of, first)["truth-s11"]
+    layers = {name: trained[name].settings["model"]["layers"] for name in ("truth-s11", "shallow-s11", "more-s9")}
+    assert layers == {"truth-s11": 3, "shallow-s11": 1, "more-s9": 3}
+    assert text_settings(with_others, Law("full"))["sequences"]["train"] == 50
+    assert corpus_settings(with_others, first) == corpus_settings(of, first)
 
 
 def test_another_rank_or_seed_draws_no_text_again():

@@ -10,6 +10,7 @@ from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import chosen
 from studies.known_law.figure import draw
 from studies.known_law.finding import hidden, with_more_text
+from studies.known_law.laws import LAW
 from studies.known_law.page import known_law_page
 from studies.known_law.table import MEASURES, OF_EXCESS, known_law_table, limit
 
@@ -30,13 +31,20 @@ def stand_in(seed):
 
 LEARNERS = [learner(text, rank, seed) for text in TEXTS for rank in (4, 16) for seed in SEEDS]
 LEARNERS += [stand_in(11), stand_in(12)]
+STAND_INS = [{"truth": f"truth-s{seed}", "stand_ins": "stand-ins", "model": f"truth-s{seed}"} for seed in (11, 12)]
+STAND_INS += [{**row, **{key: f"{row[key]} at 0.8" for key in ("truth", "stand_ins")}} for row in STAND_INS]
 
 
 def score(row, truth):
-    """KL of 0.5 + 2 / sqrt(sequences), of which 0.5 is forced at rank 4; stand-ins see .03 of TTO less."""
+    """KL of 0.5 + 2 / sqrt(sequences), of which 0.5 is forced at rank 4; stand-ins see .03 of TTO less.
+
+    At a temperature of 0.8 they see .06 more, at rank 16 .08.
+    """
     forced = 0.5 if row["rank"] == 4 else 0.0
     rest = 2 / np.sqrt(row["sequences"]) + 0.01 * row["seed"]
     hidden = 0.0 if truth == "law" else 0.02 if truth == "truth-s11" else 0.04
+    if truth.endswith(" at 0.8"):
+        hidden = -0.08 if row["rank"] == 16 else -0.06
     values = {"forced": forced, "rest": rest, "kl": forced + rest, "tto": 0.1 + 0.01 * row["seed"] - hidden}
     return {"text": row["text"], "model": row["model"], "truth": truth, "tv": 0.2, "nsmd": 0.1, **values}
 
@@ -45,9 +53,9 @@ def score(row, truth):
 def table():
     scores = []
     for row in LEARNERS:
-        truths = ["law", "truth-s11", "truth-s12"] if row["text"] == "full-100" else ["law"]
+        truths = [LAW, *(of["truth"] for of in STAND_INS)] if row["text"] == "full-100" else [LAW]
         scores += [score(row, truth) for truth in truths]
-    return known_law_table(pd.DataFrame(scores), LEARNERS)
+    return known_law_table(pd.DataFrame(scores), LEARNERS, STAND_INS)
 
 
 def cell(table, measure, rank=4, sequences=100, truth="law", less=None, column="value"):
@@ -78,10 +86,24 @@ def test_excesses_are_over_the_highest_rank_and_need_no_stand_in(table):
     assert chosen(table, rank=16, less="rank 16").empty
 
 
+def test_each_kind_of_stand_ins_is_a_truth_of_its_own(table):
+    def shown(rank, less):
+        return cell(table, "tto", rank=rank, truth="stand-ins at 0.8", less=less)
+
+    assert [shown(rank, "law") for rank in (4, 16)] == [pytest.approx(0.06), pytest.approx(0.08)]
+    assert shown(4, OF_EXCESS) == pytest.approx(-0.02)
+    text = markdown(known_law_page(table, LAWS))
+    assert "TTO hidden by stand-ins at 0.8" in text
+    sentences = list(hidden(table))
+    assert any(said.startswith("Held against `stand-ins at 0.8`, TTO minus that against the law") for said in sentences)
+
+
 def test_a_stand_in_is_held_against_the_others_and_not_against_itself(table):
     rows = chosen(table, arm="truth", measure="tto", truth="stand-ins", less=None)
     assert rows.value.tolist() == [pytest.approx((0.1 + 0.11 - 0.04 + 0.1 + 0.12 - 0.02) / 2)]
     assert rows.n.tolist() == [2]
+    read = chosen(table, arm="truth", measure="tto", truth="stand-ins at 0.8", less=None)
+    assert read.value.tolist() == [pytest.approx(0.1 + 0.115 + 0.06)]  # nor against itself at a temperature
 
 
 def test_with_more_text_the_rest_falls_and_the_forced_part_stays(table):
@@ -100,7 +122,7 @@ def test_the_limit_is_that_of_a_law_in_the_root_of_the_text(c, b, ratio):
 
 def test_only_seeds_with_both_lengths_are_paired():
     rows = [learner("full-100", 4, seed) for seed in SEEDS] + [learner("full-400", 4, seed) for seed in SEEDS[:2]]
-    table = known_law_table(pd.DataFrame([score(row, "law") for row in rows]), rows)
+    table = known_law_table(pd.DataFrame([score(row, "law") for row in rows]), rows, [])
     assert cell(table, "rest_limit", sequences=400) == pytest.approx(0.015)
     assert cell(table, "rest_limit", sequences=400, column="n") == 2
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 from corpus_jobs import corpus_job
-from scipy import stats
+from scipy import special, stats
 from step_jobs import job
 
 import build_corpus
@@ -180,6 +180,11 @@ def test_a_corpus_is_cut_from_the_first_sequences(law):
     first = sequences[sequences.split == "train"].head(5)
     assert train == b"".join(p + c for p, c in zip(first.prompt, first.continuation, strict=True))
     assert read_manifest(outputs["manifest"])["sequences"] == {"length": PROMPT + SAMPLED, "prompt": PROMPT}
+    made.params.settings["after"] = 5
+    corpus.main(made)
+    train = read_split(outputs["train"], outputs["manifest"], "train").tobytes()
+    next_five = sequences[sequences.split == "train"].sort_values("sequence")[5:10]
+    assert train == b"".join(p + c for p, c in zip(next_five.prompt, next_five.continuation, strict=True))
 
 
 def test_decoded_log_probabilities_are_those_that_are_sampled_from():
@@ -187,6 +192,14 @@ def test_decoded_log_probabilities_are_those_that_are_sampled_from():
     p = decoder(TOP_P)(softmax(logit))
     assert np.allclose(softmax(exact.log_law(logit, decoder(TOP_P)).astype(np.float64)), p, atol=1e-6)
     assert ((p == 0) == np.isneginf(exact.log_law(logit, decoder(TOP_P)))).all()
+
+
+@pytest.mark.parametrize("t", [0.8, 1.25])
+def test_a_model_read_at_a_temperature_has_the_logits_divided_by_it(law, t):
+    _, windows = drawn(law, "read")
+    written, states = of_law(law, windows, {"name": "temperature", "temperature": t})
+    by_hand = np.concatenate([window.model for window in read_logits(states, {})]).astype(np.float64) / t
+    assert np.allclose(np.exp(rows(written)), special.softmax(by_hand, axis=1), rtol=1e-4, atol=1e-12)
 
 
 def test_windows_hold_the_sampled_text(law):

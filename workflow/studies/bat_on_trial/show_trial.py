@@ -12,7 +12,8 @@ from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Page, Section, pivot
 from oversmoothing.tables.record import chosen, over_seeds, record
 from oversmoothing.tables.story import legend
-from studies.known_law.table import ARM, LAW, named
+from studies.known_law.laws import LAW
+from studies.known_law.table import ARM, named
 
 TITLE = "What BAT and other truncations reject of bytes that a law gives nothing."
 IMPOSSIBLE, CAUGHT, HARM = "impossible", "caught", "harm"

@@ -1,4 +1,4 @@
-"""Write a text of a law as a corpus to train on: the first of its sequences, and those for validation."""
+"""Write a text of a law as a corpus to train on: some of its sequences, and those for validation."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,12 +15,12 @@ def main(job: Job) -> None:
     settings = job.params.settings
     table = read_table(job.input[0]).to_pandas()
     whole = {"length": settings["prompt"] + settings["sampled"], "prompt": settings["prompt"]}
-    parts = {}
+    after, parts = settings.get("after", 0), {}
     with ExitStack() as stack:
         temporary = stack.enter_context(atomic_path(job.output.manifest))
         for split in ("train", "validation"):
             rows = table[table.split == split].sort_values("sequence")
-            rows = rows.head(settings["sequences"]) if split == "train" else rows
+            rows = rows[after : after + settings["sequences"]] if split == "train" else rows
             writer = SplitWriter(stack, split, Path(job.output[split]), "")
             for prompt, continuation in zip(rows.prompt, rows.continuation, strict=True):
                 writer.write(prompt + continuation, 1)

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from oversmoothing.tables.figures.style import PALETTE, handles, legend, style, titled
+from oversmoothing.tables.figures.style import PALETTE, Looks, handles, legend, other_look, style, titled
 from oversmoothing.tables.record import chosen
-from studies.known_law.table import LAW, STAND_INS
+from studies.known_law.laws import LAW, STAND_INS
 
 FORCED, REST = PALETTE[3], "0.78"
 LOOKS: dict[str, dict[str, Any]] = {
@@ -18,20 +18,22 @@ LOOKS: dict[str, dict[str, Any]] = {
     STAND_INS: {"color": PALETTE[0], "marker": "D", "linestyle": "none", "markerfacecolor": "none"},
 }
 NAMES = {LAW: "against the law", STAND_INS: "against models that learned its text"}
+STEP = 0.16  # between two truths, in ranks
 
 
 def draw(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw two panels for each law: KL as forced and rest, a group of bars by length of text; and TTO by truth."""
     names = [law["law"] for law in laws]
     members = chosen(table, kind="family", less=None)
+    looks = LOOKS | {truth: _look(i) for i, truth in enumerate(sorted(set(members.truth) - set(LOOKS)))}
     with style():
-        figure = Figure(figsize=(4.2 * len(names), 7))
+        figure = Figure(figsize=(4.2 * max(2, len(names)), 7))  # a legend takes two
         panels = figure.subplots(2, len(names), squeeze=False, sharey="row")
         for column, law in enumerate(names):
             part = members[members.law == law]
             lengths = sorted(part.sequences.unique())
             _divided(panels[0][column], part[part.truth == LAW], lengths)
-            _leaks(panels[1][column], part[part.sequences == lengths[0]])
+            _leaks(panels[1][column], part[part.sequences == lengths[0]], looks)
             panels[0][column].set_title(f"Law: {law}")
         for (first, *_), label in zip(
             panels, ("KL to the law (nats), lower is better", "TTO, lower is better"), strict=True
@@ -48,7 +50,11 @@ def draw(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Figure:
             Patch(facecolor=FORCED, label="forced by the head, whatever enters it"),
             Patch(facecolor=REST, label="the rest (right of two bars: with more text)"),
         ]
-        legend(figure, [*bars, *handles({NAMES[key]: look for key, look in LOOKS.items()}, markersize=6)], columns=2)
+        legend(
+            figure,
+            [*bars, *handles({NAMES.get(key, f"against {key}"): look for key, look in looks.items()}, markersize=6)],
+            columns=2,
+        )
     return figure
 
 
@@ -67,13 +73,18 @@ def _divided(axes: Axes, table: pd.DataFrame, lengths: Sequence[int]) -> None:
     _ranks(axes, ranks)
 
 
-def _leaks(axes: Axes, table: pd.DataFrame) -> None:
-    ranks = sorted(table["rank"].unique())
-    for i, (truth, look) in enumerate(LOOKS.items()):
+def _leaks(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
+    ranks, step = sorted(table["rank"].unique()), min(STEP, 0.7 / len(looks))
+    for i, (truth, look) in enumerate(looks.items()):
         part = table[(table.truth == truth) & (table.measure == "tto")].sort_values("rank")
-        at = [ranks.index(rank) + 0.16 * (i - 0.5) for rank in part["rank"]]
+        at = [ranks.index(rank) + step * (i - (len(looks) - 1) / 2) for rank in part["rank"]]
         axes.errorbar(at, part.value, [part.value - part.low, part.high - part.value], capsize=2, markersize=5, **look)
     _ranks(axes, ranks)
+
+
+def _look(i: int) -> dict[str, Any]:
+    """Return colour and marker of the i-th further kind of stand-ins."""
+    return {**other_look(i + 1), "linestyle": "none", "markerfacecolor": "none"}
 
 
 def _ranks(axes: Axes, ranks: Sequence[int]) -> None:

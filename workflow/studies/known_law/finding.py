@@ -5,15 +5,16 @@ from collections.abc import Iterator
 import pandas as pd
 
 from oversmoothing.claims.story.answers import said, selected
-from studies.known_law.table import LAW
+from studies.known_law.laws import LAW, STAND_INS
 
 
 def hidden(table: pd.DataFrame) -> Iterator[str]:
-    """Yield how much more or less leaks against models that stand in for a law than against the law."""
-    rows = selected(table, measure="tto", kind="family", less=LAW)
-    groups = {f"at rank {rank} (law {law})": rows[_at(rows, law, rank)] for law, rank in _ends(rows)}
-    sentence = "Held against models that learned the same text, TTO minus that against the law itself is {}."
-    return said(sentence, groups, difference=True)
+    """Yield how much more or less leaks against each kind of models that stand in for a law than against the law."""
+    for truth, rows in selected(table, measure="tto", kind="family", less=LAW).groupby("truth", sort=False):
+        groups = {f"at rank {rank} (law {law})": rows[_at(rows, law, rank)] for law, rank in _ends(rows)}
+        against = "models that learned the same text" if truth == STAND_INS else f"`{truth}`"
+        sentence = f"Held against {against}, TTO minus that against the law itself is {{}}."
+        yield from said(sentence, groups, difference=True)
 
 
 def with_more_text(table: pd.DataFrame) -> Iterator[str]:

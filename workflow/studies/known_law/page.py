@@ -8,7 +8,8 @@ import pandas as pd
 from oversmoothing.scores.decoding import decoding_name
 from oversmoothing.tables.page import Page, Section, pivot
 from oversmoothing.tables.story import legend
-from studies.known_law.table import LAW, LIMIT, OF_EXCESS, STAND_INS
+from studies.known_law.laws import LAW, STAND_INS
+from studies.known_law.table import LIMIT, OF_EXCESS
 
 COLUMNS: dict[str, dict[str, Any]] = {
     "TTO": {"measure": "tto", "truth": LAW, "less": None},
@@ -16,9 +17,9 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "forced": {"measure": "forced", "truth": LAW, "less": None},
     "rest": {"measure": "rest", "truth": LAW, "less": None},
     "TTO against a stand-in": {"measure": "tto", "truth": STAND_INS, "less": None},
-    "TTO hidden by it": {"measure": "tto", "less": LAW},
-    "of its excess over the highest rank": {"measure": "tto", "less": OF_EXCESS},
-    "KL hidden by it": {"measure": "kl", "less": LAW},
+    "TTO hidden by it": {"measure": "tto", "truth": STAND_INS, "less": LAW},
+    "of its excess over the highest rank": {"measure": "tto", "truth": STAND_INS, "less": OF_EXCESS},
+    "KL hidden by it": {"measure": "kl", "truth": STAND_INS, "less": LAW},
     "forced left with ever more text": {"measure": f"forced{LIMIT}"},
     "rest left with ever more text": {"measure": f"rest{LIMIT}"},
 }
@@ -27,13 +28,19 @@ TITLE = "What models show against a law that is known."
 
 def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Page:
     """Page with a section for each law and length of text."""
+    others = [truth for truth in table.truth.dropna().unique() if truth not in (LAW, STAND_INS)]
+    further = {
+        f"{words} by {truth}": {"measure": "tto", "truth": truth, "less": less}
+        for truth in others
+        for words, less in (("TTO hidden", LAW), ("of its excess", OF_EXCESS))
+    }
     sections = []
     for law in laws:
         for sequences, part in table[table.law == law["law"]].groupby("sequences"):
             sections.append(
                 Section(
                     f"{described(law)}, {sequences:,} sequences",
-                    pivot(part.assign(model=part.arm), ["model", "rank"], COLUMNS, decimals=4),
+                    pivot(part.assign(model=part.arm), ["model", "rank"], COLUMNS | further, decimals=4),
                 )
             )
     return Page(TITLE, sections, legend(__file__, "known_law"))

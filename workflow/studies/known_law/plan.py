@@ -1,51 +1,20 @@
 """The laws, the texts drawn from them, and the models that learn these."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from oversmoothing.jobs import UserError
 from oversmoothing.run.needs import training_flops
-from oversmoothing.scores.decoding import decoder, links
+from oversmoothing.scores.decoding import decoder
 from plan.models import Model, by_name, trained_here, trained_member
 from plan.settings import settings
 from plan.studies import Study
 from plan.tokens import over_bytes
 from studies.imposed_rank.plan import retraining
+from studies.known_law.laws import LAW, PURE, STAND_INS, TRUTH, Kind, Law, Text
 
-PURE = {"name": "pure"}
-WITHOUT_ZEROS = ("pure", "temperature")  # all other methods give some bytes nothing
 Config = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Law:
-    """A law: its name, the rank of its head, if that is not the truth's own, and its decoding."""
-
-    name: str
-    rank: int | None = None
-    decoding: Mapping[str, Any] = field(default_factory=lambda: PURE)
-
-    @property
-    def has_zeros(self) -> bool:
-        """Whether it gives some bytes nothing."""
-        return any(link["name"] not in WITHOUT_ZEROS for link in links(self.decoding))
-
-
-@dataclass(frozen=True)
-class Text:
-    """Sequences drawn from a law to train on."""
-
-    law: str
-    sequences: int
-    ranks: tuple[int, ...]
-    seeds: tuple[int, ...]
-    arms: tuple[str, ...] = ()  # of the family, which also learn it
-
-    @property
-    def name(self) -> str:
-        """Its name in paths."""
-        return f"{self.law}-{self.sequences}"
 
 
 def laws(config: Config) -> dict[str, Law]:
@@ -54,17 +23,19 @@ def laws(config: Config) -> dict[str, Law]:
 
 
 def texts(config: Config) -> dict[str, Text]:
-    """Texts by name."""
+    """Texts by name: those that members learn, then those that only stand-ins do."""
     entries = config["known_law"]["texts"]
     made = [
         Text(e["law"], e["sequences"], tuple(e["ranks"]), tuple(e["seeds"]), tuple(e.get("arms", ()))) for e in entries
     ]
-    return {text.name: text for text in made}
+    named = {text.name: text for text in made}
+    further = [kind.text(law) for law in laws(config) for kind in kinds(config, law)]
+    return named | {text.name: text for text in further if text.name not in named}
 
 
 def shortest(config: Config) -> list[str]:
     """Names of the texts that are the shortest of their laws."""
-    made = texts(config).values()
+    made = [text for text in texts(config).values() if text.ranks]
     least = {text.law: min(other.sequences for other in made if other.law == text.law) for text in made}
     return [text.name for text in made if text.sequences == least[text.law]]
 
@@ -99,19 +70,53 @@ def judged(config: Config, text: Text) -> dict[str, Model]:
     return {model.name: model for model in (*(_member(config, m, text) for m in members), *stand_ins(config, text))}
 
 
-def stand_ins(config: Config, text: Text) -> list[Model]:
-    """Models shaped as the truth that learn a text to stand in for its law."""
-    section, original = config["known_law"]["truths"], truth(config)
-    if text.sequences != section["sequences"] or not original.settings:
+def kinds(config: Config, law: str) -> list[Kind]:
+    """Kinds of models that stand in for a law: none without a trained truth, and members at that size."""
+    sizes = [text["sequences"] for text in config["known_law"]["texts"] if text["law"] == law]
+    if config["known_law"]["truths"]["sequences"] not in sizes or not truth(config).settings:
         return []
-    trained = {seed: settings(**{**original.settings, "seed": seed}) for seed in section["seeds"]}
-    models = [replace(original, name=f"truth-s{seed}", seed=seed, settings=of) for seed, of in trained.items()]
-    return [_over(model, text, section["passes"]) for model in models]
+    return [Kind(**entry) for entry in _kinds(config)]
+
+
+def _kinds(config: Config) -> list[dict[str, Any]]:
+    """Entries of all kinds of stand-ins: the first, then the others, which say what differs from it."""
+    section = dict(config["known_law"]["truths"])
+    others, _ = section.pop("others"), section.pop("temperatures")
+    return [{**section, **entry} for entry in ({"name": STAND_INS}, *others)]
+
+
+def stand_ins(config: Config, text: Text) -> list[Model]:
+    """Models that learn a text to stand in for its law."""
+    kinds_of = [kind for kind in kinds(config, text.law) if kind.text(text.law).name == text.name]
+    return [model for kind in kinds_of for model in _trained(config, kind, text)]
+
+
+def truths(config: Config, text: Text) -> list[dict[str, Any]]:
+    """What stands in for the law of a text that members learn, if the text is of the size that the config names.
+
+    ``truth`` is its name and ``stand_ins`` that of its kind; ``model`` is the one that gives its distributions, which
+    learned ``text``, and ``temperature`` the one at which this is read, or None.
+    """
+    if not text.ranks or text.sequences != config["known_law"]["truths"]["sequences"]:
+        return []
+    trained = [
+        {"truth": model.name, "stand_ins": kind.name, "model": model.name, "text": learned.name}
+        for kind in kinds(config, text.law)
+        for learned in [kind.text(text.law)]
+        for model in _trained(config, kind, learned)
+    ]
+    read = [
+        {**row, **{key: f"{row[key]} at {t}" for key in ("truth", "stand_ins")}, "temperature": t}
+        for t in config["known_law"]["truths"]["temperatures"]
+        for row in trained
+        if row["stand_ins"] == STAND_INS
+    ]
+    return [{"temperature": None, **row} for row in (*trained, *read)]
 
 
 def training_sequences(config: Config, law: str) -> int:
     """Number of sequences to draw from a law for its longest text."""
-    return max(text.sequences for text in texts(config).values() if text.law == law)
+    return max(text.after + text.sequences for text in texts(config).values() if text.law == law)
 
 
 def text_settings(config: Config, law: Law) -> dict[str, Any]:
@@ -132,7 +137,8 @@ def text_settings(config: Config, law: Law) -> dict[str, Any]:
 def corpus_settings(config: Config, text: Text) -> dict[str, Any]:
     """Settings on which the corpus of a text depends, beyond the text of its law."""
     section = config["known_law"]
-    return settings(sequences=text.sequences, prompt=section["prompt"], sampled=section["sampled"])
+    after = {"after": text.after} if text.after else {}
+    return settings(sequences=text.sequences, prompt=section["prompt"], sampled=section["sampled"], **after)
 
 
 def head_settings(config: Config, law: Law) -> dict[str, Any]:
@@ -198,8 +204,20 @@ def mistakes(config: Config) -> Iterator[str]:
         if not any(text["law"] == name for text in section["texts"]):
             yield f"known_law.laws: no text of {name!r}; name it in known_law.texts or leave it out"
     seeds = {seed for text in section["texts"] for seed in text["seeds"]}
-    if taken := sorted(seeds & set(section["truths"]["seeds"])):
+    if taken := sorted(seeds & {seed for kind in _kinds(config) for seed in kind["seeds"]}):
         yield f"known_law.truths.seeds: {taken[0]} is a seed of a text's members; a model that stands in needs its own"
+    taken_names = [TRUTH, LAW, *(other["name"] for other in section["truths"]["others"])]
+    for name in sorted({name for name in taken_names if taken_names.count(name) > 1}):
+        yield f"known_law.truths.others: {name!r} is the name of another truth; give each a name of its own"
+
+
+def _trained(config: Config, kind: Kind, text: Text) -> list[Model]:
+    """Return the models of a kind of stand-ins, shaped as the law's truth but for the layers, one for each seed."""
+    original, arm = truth(config), TRUTH if kind.name == STAND_INS else kind.name
+    shape = original.settings["model"] | ({"layers": kind.layers} if kind.layers else {})
+    changed = {seed: settings(**{**original.settings, "model": shape, "seed": seed}) for seed in kind.seeds}
+    models = [replace(original, name=f"{arm}-s{seed}", seed=seed, settings=of) for seed, of in changed.items()]
+    return [_over(model, text, kind.passes) for model in models]
 
 
 def _member(config: Config, model: Model, text: Text) -> Model:

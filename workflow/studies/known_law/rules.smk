@@ -21,10 +21,15 @@ LAW_WEIGHTS = {  # of the model whose distributions a law's are
     law.name: LAW_MODEL.format(law=law.name) if law.rank else WEIGHTS.format(model=known_law.truth(config).name)
     for law in LAWS.values()
 }
-TRUTHS_OF = {  # of each text: logits of its law and of the models that stand in for it, by name
+READ_LOGITS = f"{OF_LAW}/stand_ins/{{text}}/{{model}}-at-{{temperature}}.parquet"
+STAND_INS = {text: known_law.truths(config, LEARNED[text]) for text in LEARNED}
+TRUTHS_OF = {  # of each text: logits of its law and of what stands in for it, by name
     text: {"law": LAW_LOGITS.format(law=LEARNED[text].law)}
-    | {model: LEARNED_LOGITS.format(text=text, model=model) for model in models if models[model].kind == "truth"}
-    for text, models in LEARNERS.items()
+    | {
+        of["truth"]: (READ_LOGITS if of["temperature"] else LEARNED_LOGITS).format(law=LEARNED[text].law, **of)
+        for of in stand_ins
+    }
+    for text, stand_ins in STAND_INS.items()
 }
 DISTRIBUTIONS.extend(  # of the members of one seed, with the shortest text of each law
     {
@@ -45,8 +50,10 @@ LEARNING = {  # constraints of the wildcards of a model that learns a text
 }
 
 
-# Files of the logits of a text's law and of the models that stand in for it.
+# Files of the logits of a text's law and of what stands in for it.
 truths_of_text = lambda wildcards: list(TRUTHS_OF[wildcards.text].values())
+# The decoding under which a stand-in is read.
+at_temperature = lambda wildcards: {"name": "temperature", "temperature": float(wildcards.temperature)}
 # Files of the scores of models against laws, of pairs of a text and a model that learned it.
 scores_on_law = lambda metric, pairs: [
     f"{OF_TEXT}/scores/{metric}/{model}.parquet".format(text=text) for text, model in pairs
@@ -177,6 +184,19 @@ if LAWS:
         script:
             "exact.py"
 
+    use rule exact_law as read_stand_in with:
+        input:
+            LEARNED_LOGITS,
+        output:
+            READ_LOGITS,
+        wildcard_constraints:
+            **LEARNING,
+            law=one_of(LAWS),
+            temperature="[0-9.e-]+",
+        params:
+            settings=lambda wildcards: settings(decoding=at_temperature(wildcards), vocabulary=256),
+            by_name=lambda wildcards: decoding_code([at_temperature(wildcards)]),
+
     use rule score as score_on_law with:
         input:
             model=LEARNED_LOGITS,
@@ -222,6 +242,10 @@ if LAWS:
                 **config["statistics"],
                 laws=[{"law": law.name, "rank": law.rank, "decoding": dict(law.decoding)} for law in LAWS.values()],
                 learners=known_law.rows(config),
+                stand_ins=[
+                    {key: row[key] for key in ("truth", "stand_ins", "model")}
+                    for row in {of["truth"]: of for stand_ins in STAND_INS.values() for of in stand_ins}.values()
+                ],
             ),
         script:
             "show.py"

@@ -17,7 +17,7 @@ def main(job: Job) -> None:
     divided = pd.concat(means(path, *(name for name in MEASURES if name != "nsmd")) for path in job.input.forced)
     nsmd = pd.concat(means(path, "value") for path in job.input.nsmd).rename(columns={"value": "nsmd"})
     scores = divided.merge(nsmd, on=["text", "model", "truth"])
-    table = known_law_table(scores, settings["learners"])
+    table = known_law_table(scores, settings["learners"], settings["stand_ins"])
     write_record(job.output, table, known_law_page(table, settings["laws"]))
     write_figure(draw(table, settings["laws"]), [job.output.png, job.output.pdf, job.output.svg])
 

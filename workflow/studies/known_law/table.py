@@ -9,8 +9,8 @@ import pandas as pd
 
 from oversmoothing.tables.contrasts import at, means, paired
 from oversmoothing.tables.record import chosen, record
+from studies.known_law.laws import LAW
 
-LAW, STAND_INS = "law", "stand-ins"  # truths
 MEASURES = {
     "tto": "probability",
     "kl": "nats",
@@ -25,7 +25,9 @@ OF_EXCESS = "law, of its excess"  # of what a model shows more than that of the 
 ARM = ["law", "sequences", "kind", "rank", "arm"]
 
 
-def known_law_table(scores: pd.DataFrame, learners: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def known_law_table(
+    scores: pd.DataFrame, learners: Sequence[Mapping[str, Any]], stand_ins: Sequence[Mapping[str, str]]
+) -> pd.DataFrame:
     """Levels against the law and its stand-ins, their differences, and what more text does.
 
     Parameters
@@ -34,17 +36,21 @@ def known_law_table(scores: pd.DataFrame, learners: Sequence[Mapping[str, Any]])
         ``text``, ``model``, ``truth`` and a column for each of `MEASURES`: means over positions.
     learners : sequence of mappings
         Facts of each model that learns a text (see `plan.rows`).
+    stand_ins : sequence of mappings
+        Of each truth that stands in for a law ``truth``, its name, ``stand_ins``, its kind, and ``model``, whose it is.
 
     Returns
     -------
     DataFrame
-        Record, with ``law`` and ``sequences``; of arms over ``n`` seeds with 95 % intervals by Student's t. Against the
-        truth `STAND_INS` are means over these; a stand-in is held against the others. Differences are paired by seed:
+        Record, with ``law`` and ``sequences``; of arms over ``n`` seeds with 95 % intervals by Student's t. Against a
+        kind of stand-ins are means over these; a stand-in is held against the others. Differences are paired by seed:
         of members from the highest rank, and against the stand-ins from the law. So are measures that end in `RATIO`
         and `LIMIT`.
     """
     levels = scores.merge(pd.DataFrame(learners), on=["text", "model"])
-    pooled = levels.assign(truth=levels.truth.where(levels.truth == LAW, STAND_INS))[levels.truth != levels.model]
+    kinds = {LAW: LAW} | {of["truth"]: of["stand_ins"] for of in stand_ins}
+    itself = levels.truth.map({of["truth"]: of["model"] for of in stand_ins}) == levels.model
+    pooled = levels.assign(truth=levels.truth.map(kinds))[~itself]
     pooled = pooled.groupby([*ARM, "seed", "truth"], as_index=False, dropna=False)[list(MEASURES)].mean()
     values = pooled.melt([*ARM, "truth", "seed"], var_name="measure")
     members = chosen(values, kind="family")
@@ -52,7 +58,7 @@ def known_law_table(scores: pd.DataFrame, learners: Sequence[Mapping[str, Any]])
     base = at(members, kind="family", rank=highest).drop(columns="arm")
     excess = paired(members[members["rank"] != highest], base, f"rank {highest}")
     hidden = [
-        paired(chosen(own, truth=STAND_INS), at(own, truth=LAW), less)
+        paired(own[own.truth != LAW], at(own, truth=LAW), less)
         for own, less in ((values, LAW), (excess.drop(columns="less"), OF_EXCESS))
     ]
     table = record(means(values, excess, *hidden, *_with_more_text(chosen(values, truth=LAW))))
