@@ -60,6 +60,7 @@ KEYS = {
     "sequences": Column(WHOLE, "of the text that it learned"),
     "temperature": Column(NUMBER, "of decoding, beside a method that cuts"),
     "order": Column(TEXT, "`temperature first`, or `cut first` of a method that cuts before it"),
+    "leak": Column(TEXT, "what an area is over: none, TTO; `impossible`, the mass on impossible tokens"),
     "less": Column(
         TEXT,
         "what `value` is a difference from, paired by seed: `rank 8`, a kind (`family`), a truth, `equal loss`, `cut`",

@@ -11,7 +11,7 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.models.logit_files import WindowLogits
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.formats import markdown
-from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.record import chosen, facts, record
 from studies.cut_frontier import measure as step
 from studies.cut_frontier.cuts import FIRST, LAST
 from studies.cut_frontier.figure import draw
@@ -60,15 +60,14 @@ def table(made):
     return table_of(made)
 
 
-def value(table, measure, decoding, temperature=2, order=FIRST):
-    rows = table[(table.measure == measure) & (table.decoding == decoding) & (table.temperature == temperature)]
-    return rows[rows.order == order].value.item()
+def value(table, decoding, less=None, temperature=2, order=FIRST, column="value", **where):
+    return chosen(table, decoding=decoding, less=less, temperature=temperature, order=order, **where)[column].item()
 
 
 def test_each_row_stands_there_once_and_bounds_hold(table):
-    assert not table.duplicated(["temperature", "order", "decoding", "measure"]).any()
+    assert not table.duplicated(["temperature", "order", "decoding", "less"]).any()
     for name in ("min-p", "top-k"):
-        assert value(table, "area", name) < value(table, "area", "hindsight") < value(table, "area", "oracle")
+        assert value(table, name) < value(table, "hindsight") < value(table, "oracle")
 
 
 def test_settings_are_means_over_positions(made):
@@ -102,29 +101,29 @@ def test_the_order_matters_at_other_temperatures_alone(made, table):
     points = made.points().set_index(["temperature", "order", "method", "parameter"]).kept
     assert points[2, FIRST, "top-k", 5] == points[2, LAST, "top-k", 5]
     assert points[2, FIRST, "min-p", 0.2] != points[2, LAST, "min-p", 0.2]
-    assert value(table, "order_gain", "top-k", order=LAST) == pytest.approx(0, abs=1e-12)
+    assert value(table, "top-k", FIRST, order=LAST) == pytest.approx(0, abs=1e-12)
     of_bat = table[table.decoding == "bat"]
     assert (of_bat.order == np.where(of_bat.temperature == 1, FIRST, LAST)).all()
 
 
 def test_gains_are_differences_of_areas_or_at_the_one_setting(made, table):
-    difference = value(table, "area", "top-k") - value(table, "area", "min-p")
-    assert value(table, "gain", "top-k") == pytest.approx(difference)
-    assert 0 <= value(table, "gain_p", "top-k") <= 1
-    assert not ((table.measure == "gain") & (table.decoding == "min-p")).any()
+    difference = value(table, "top-k") - value(table, "min-p")
+    assert value(table, "top-k", "min-p", measure="area") == pytest.approx(difference)
+    assert 0 <= value(table, "top-k", "min-p", column="p") <= 1
+    assert chosen(table, less="min-p", decoding="min-p").empty
     points = made.points()
     points = points[(points.temperature == 1) & points.method.isin(["p-less", "min-p", "greedy", "pure"])]
     rival = points[points.method != "p-less"].sort_values("leak")
     (leak,), (kept,) = (points[points.method == "p-less"][name] for name in ("leak", "kept"))
     expected = kept - np.interp(leak, rival.leak, np.maximum.accumulate(rival.kept))
-    assert value(table, "gain", "p-less", temperature=1) == pytest.approx(expected)
+    assert value(table, "p-less", "min-p", temperature=1, measure="kept") == pytest.approx(expected)
 
 
 def test_impossible_tokens_are_measured_where_there_are_any(table):
-    assert not table.measure.str.contains("impossible").any()
+    assert table.leak.isna().all()
     with_zeros = table_of(frontiers(zeros=True))
-    assert value(with_zeros, "area_impossible", "min-p") > 0
-    assert not ((with_zeros.measure == "area_impossible") & (with_zeros.decoding == "hindsight")).any()
+    assert value(with_zeros, "min-p", leak="impossible") > 0
+    assert chosen(with_zeros, leak="impossible", decoding="hindsight").empty
     assert "mass on impossible bytes" in markdown(frontier_page(with_zeros, "min-p"))
 
 
@@ -148,11 +147,9 @@ def test_the_page_and_the_figure_show_each_method(made, table):
 
 def test_the_chapter_says_who_keeps_more_and_in_how_many_models(table):
     def said(gain, p):
-        of_top_k = (table.decoding == "top-k") & (table.temperature == 2) & (table.order == FIRST)
-        others = table.measure.isin(["gain", "gain_p"]) & ~of_top_k
-        changed = table.assign(value=table.value.mask(others & (table.measure == "gain"), -0.1))
-        for measure, value in (("gain", gain), ("gain_p", p)):
-            changed.loc[of_top_k & (changed.measure == measure), "value"] = value
+        changed = table.assign(value=table.value.mask(table.less == "min-p", -0.1))
+        (of_top_k,) = chosen(table, decoding="top-k", temperature=2, order=FIRST, less="min-p").index
+        changed.loc[of_top_k, ["value", "p"]] = gain, p
         return list(verdicts(changed))
 
     kept = "more of the nucleus than min-p for the same leak."

@@ -5,10 +5,11 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.tables.page import Cell, Page, Section, valued
+from oversmoothing.tables.page import Cell, Page, Section, Value, valued
+from oversmoothing.tables.record import chosen
 from oversmoothing.tables.story import legend
 from studies.cut_frontier.cuts import FIRST, LAST
-from studies.cut_frontier.table import ADJUSTED, AREA, BOUNDS, GAIN, LEAKS, ORDER_GAIN
+from studies.cut_frontier.table import AREA, BOUNDS, LEAKS
 
 TITLE = "What decoding methods keep of the truth's nucleus, and what they leak, over all their settings."
 LEVEL = 0.05  # of the adjusted p below which a gain is called one
@@ -19,10 +20,9 @@ AGAINST = {"leak": "leak", "impossible": "mass on impossible bytes"}
 def frontier_page(table: pd.DataFrame, reference: str) -> Page:
     """Page with the verdicts, and for each model, truth and temperature a row per method."""
     sections = []
-    for leak, ending in LEAKS.items():
-        gains = table[table.measure.isin([GAIN + ending, GAIN + ending + ADJUSTED])]
-        if len(gains):
-            sections.append(Section(f"Compared with {reference}, by {AGAINST[leak]}", list(_verdicts(gains, ending))))
+    for leak, named in LEAKS.items():
+        if len(gains := chosen(table, leak=named, less=reference)):
+            sections.append(Section(f"Compared with {reference}, by {AGAINST[leak]}", list(_verdicts(gains))))
     for keys, part in table.groupby([*PAIR, "temperature"], sort=False, dropna=False):
         *pair, temperature = keys
         heading = f"{' against '.join(_pair(pair).values())} at temperature {temperature:g}"
@@ -30,14 +30,13 @@ def frontier_page(table: pd.DataFrame, reference: str) -> Page:
     return Page(TITLE, sections, legend(__file__, "frontier", reference=reference))
 
 
-def _verdicts(gains: pd.DataFrame, ending: str) -> Iterator[dict[str, Cell]]:
+def _verdicts(gains: pd.DataFrame) -> Iterator[dict[str, Cell]]:
     for keys, part in gains.groupby([*PAIR, "temperature", "order"], sort=False, dropna=False):
-        effects = part[part.measure == GAIN + ending].set_index("decoding").value
-        p = part[part.measure == GAIN + ending + ADJUSTED].set_index("decoding").value
+        told = part.p < LEVEL
         sides = {
-            "keeps more": [name for name in effects.index if p[name] < LEVEL and effects[name] > 0],
-            "keeps less": [name for name in effects.index if p[name] < LEVEL and effects[name] < 0],
-            "cannot be distinguished": [name for name in effects.index if not p[name] < LEVEL],
+            "keeps more": part.decoding[told & (part.value > 0)],
+            "keeps less": part.decoding[told & (part.value < 0)],
+            "cannot be distinguished": part.decoding[~told],
         }
         *pair, temperature, order = keys
         row: dict[str, Cell] = {**_pair(pair), "temperature": f"{temperature:g}", "order": order}
@@ -51,17 +50,16 @@ def _pair(values: Sequence[Any]) -> dict[str, str]:
 
 
 def _methods(table: pd.DataFrame, reference: str) -> Iterator[dict[str, Cell]]:
-    cells = {(row["order"], row["decoding"], row["measure"]): row for row in table.to_dict("records")}
-    areas = table[table.measure.isin([AREA + ending for ending in LEAKS.values()])]
-    for name in areas.decoding.unique():
+    rows = table.fillna({"leak": "", "less": ""}).to_dict("records")
+    cells = {(row["order"], row["decoding"], row["leak"], row["less"]): row for row in rows}
+    for name in chosen(table, measure=AREA, less=None).decoding.unique():
         row: dict[str, Cell] = {"method": name}
-        for ending in LEAKS.values():
-            against = " (impossible)" if ending else ""
+        for leak in LEAKS.values():
+            against = " (impossible)" if leak else ""
             for order, label in ((FIRST, ""), (LAST, ", cut first")):
-                for measure, words in ((AREA, "area"), (GAIN, f"gain over {reference}"), (ORDER_GAIN, "gain of it")):
-                    if (cell := cells.get((order, name, measure + ending))) is not None:
+                for less, words in (("", "area"), (reference, f"gain over {reference}"), (FIRST, "gain of it")):
+                    if (cell := cells.get((order, name, leak or "", less))) is not None:
                         row[words + label + against] = valued(cell, spread=False, decimals=4)
-                        adjusted = cells.get((order, name, measure + ending + ADJUSTED))
-                        if adjusted is not None:
-                            row[f"p of {words}{label}{against}"] = valued(adjusted, spread=False, decimals=3)
+                        if less:
+                            row[f"p of {words}{label}{against}"] = Value(cell["p"], decimals=3)
         yield row if name not in BOUNDS else {**row, "method": f"{name} (bound)"}

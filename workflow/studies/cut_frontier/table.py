@@ -11,8 +11,8 @@ from studies.cut_frontier.curves import Gain, Resampled, above, area, gain
 from studies.cut_frontier.cuts import ENDS, FIRST, HINDSIGHT, LAST, ORACLE
 from studies.cut_frontier.measure import MEASURES
 
-LEAKS = {"leak": "", "impossible": "_impossible"}  # what is held against what is kept, and how its measures end
-AREA, GAIN, ORDER_GAIN, ADJUSTED = "area", "gain", "order_gain", "_p"
+LEAKS = {"leak": None, "impossible": "impossible"}  # what is held against what is kept, and its name in the record
+AREA, KEPT = "area", "kept"  # of a method with settings, and of its one setting
 BOUNDS = (ORACLE, HINDSIGHT)
 KEYS = ["temperature", "order", "method", "parameter"]
 Key = tuple[float, str, str]  # temperature, order, method
@@ -55,23 +55,27 @@ class Frontiers:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of every area and gain."""
         with_zeros = self.resampled.means[..., MEASURES.index("impossible")].any()
-        for leak, ending in LEAKS.items() if with_zeros else [("leak", "")]:
-            yield from self._areas(leak, ending)
-            for temperature, order in dict.fromkeys(key[:2] for key in self.curves):
-                found = {name: self._gain(leak, (temperature, order, name)) for name in self.methods}
-                yield from _gains(found, temperature, order, GAIN + ending)
-            for temperature in dict.fromkeys(key[0] for key in self.curves):
-                both = [name for name in (*self.methods, self.reference) if (temperature, LAST, name) in self.curves]
-                between = {name: self._order_gain(leak, temperature, name) for name in both}
-                yield from _gains(between, temperature, LAST, ORDER_GAIN + ending)
+        for leak in LEAKS if with_zeros else ["leak"]:
+            for row in self._of_leak(leak):
+                yield {**row, "leak": LEAKS[leak], "unit": "probability"}
 
-    def _areas(self, leak: str, ending: str) -> Iterator[dict[str, Any]]:
+    def _of_leak(self, leak: str) -> Iterator[dict[str, Any]]:
+        yield from self._areas(leak)
+        for temperature, order in dict.fromkeys(key[:2] for key in self.curves):
+            found = {name: self._gain(leak, (temperature, order, name)) for name in self.methods}
+            yield from self._gains(found, temperature, order, self.reference)
+        for temperature in dict.fromkeys(key[0] for key in self.curves):
+            both = [name for name in (*self.methods, self.reference) if (temperature, LAST, name) in self.curves]
+            between = {name: self._order_gain(leak, temperature, name) for name in both}
+            yield from self._gains(between, temperature, LAST, FIRST)
+
+    def _areas(self, leak: str) -> Iterator[dict[str, Any]]:
         for temperature, order, name in self.curves:
             # In hindsight leak is the least, and not the mass on impossible tokens.
-            if name not in ENDS and not (name == HINDSIGHT and ending):
+            if name not in ENDS and not (name == HINDSIGHT and LEAKS[leak]):
                 value = float(self._area(self.resampled.means, leak, (temperature, order, name)))
                 keys = {"temperature": temperature, "order": order, "decoding": name}
-                yield {**keys, "measure": AREA + ending, "value": value, "n": self.n, "unit": "probability"}
+                yield {**keys, "measure": AREA, "value": value, "n": self.n}
 
     def _plane(self, values: np.ndarray, leak: str, key: Key) -> tuple[np.ndarray, np.ndarray]:
         """Leaks and what is kept of a method's settings and of the ends that all methods share."""
@@ -113,13 +117,13 @@ class Frontiers:
         """Test a difference (...) of values (..., settings, measures) over draws of windows."""
         return gain(float(difference(self.resampled.means)), difference(self.resampled.drawn), self.resampled.windows)
 
-
-def _gains(found: Mapping[str, Gain | None], temperature: float, order: str, measure: str) -> Iterator[dict[str, Any]]:
-    """Yield gains with their intervals, and p values adjusted over methods."""
-    tested = {name: of for name, of in found.items() if of}
-    adjusted = holm({name: of.p for name, of in tested.items()})
-    for name, of in tested.items():
-        keys = {"temperature": temperature, "order": order, "decoding": name}
-        ends = {"value": of.effect, "low": of.low, "high": of.high, "unit": "probability"}
-        yield {**keys, "measure": measure, **ends}
-        yield {**keys, "measure": measure + ADJUSTED, "value": adjusted[name], "unit": "p"}
+    def _gains(
+        self, found: Mapping[str, Gain | None], temperature: float, order: str, less: str
+    ) -> Iterator[dict[str, Any]]:
+        """Yield gains with their intervals, and p values adjusted over methods."""
+        tested = {name: of for name, of in found.items() if of}
+        adjusted = holm({name: of.p for name, of in tested.items()})
+        for name, of in tested.items():
+            measure = AREA if len(self.curves[temperature, order, name]) > 1 else KEPT
+            keys = {"temperature": temperature, "order": order, "decoding": name, "measure": measure, "less": less}
+            yield {**keys, "value": of.effect, "low": of.low, "high": of.high, "p": adjusted[name]}
