@@ -26,9 +26,8 @@ def table():
     keys = {"model": "small", "temperature": 1.0, "order": "temperature first"}
     areas = {"min-p": 0.7, "top-k": 0.6, "oracle": 0.9}
     rows = [{**keys, "decoding": name, "measure": "area", "value": value, "n": 64} for name, value in areas.items()]
-    gain = {**keys, "decoding": "top-k"}
-    rows.append({**gain, "measure": "gain", "value": -0.1, "low": -0.12, "high": -0.08})
-    rows.append({**gain, "measure": "gain_p", "value": 0.004})
+    gain = {"decoding": "top-k", "measure": "area", "less": "min-p", "value": -0.1, "p": 0.004}
+    rows.append({**keys, **gain, "low": -0.12, "high": -0.08})
     return record(rows)
 
 

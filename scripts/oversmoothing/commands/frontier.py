@@ -11,7 +11,7 @@ from tabulate import tabulate
 
 from oversmoothing.commands.two_models import add_arguments, run
 from oversmoothing.printable import printable
-from oversmoothing.tables.record import read_record
+from oversmoothing.tables.record import chosen, read_record
 
 WIDTH = 80  # of a terminal
 
@@ -48,19 +48,18 @@ def settings(asked: argparse.Namespace) -> dict[str, Any]:
 
 def report(table: pd.DataFrame, model: str, truth: str) -> str:
     """Lay out the areas of all methods, and what they gain over the reference, for a terminal of 80 columns."""
-    gains = table[table.measure == "gain"]
-    (reference,) = set(table[table.measure == "area"].decoding) - set(gains.decoding) - {"oracle", "hindsight"}
-    values = table.set_index(["temperature", "order", "decoding", "measure"])
+    (reference,) = set(table.less.dropna()) - {"temperature first"}
+    gains = chosen(table, less=reference, leak=None).set_index(["temperature", "order", "decoding"])
     rows = []
-    for row in table[table.measure == "area"].itertuples():
+    for row in chosen(table, less=None, leak=None).itertuples():
         key = (row.temperature, row.order, row.decoding)
         gained, p = "", ""
-        if (*key, "gain") in values.index:
-            gain = values.loc[(*key, "gain")]
+        if key in gains.index:
+            gain = gains.loc[key]
             gained = f"{gain.value:+.4f}"
             if pd.notna(gain.low):  # one passage alone has no interval
                 gained += f" [{gain.low:+.4f}, {gain.high:+.4f}]"
-                p = f"{values.loc[(*key, 'gain_p')].value:.3f}"
+                p = f"{gain.p:.3f}"
         rows.append([f"{row.temperature:g}", row.order, row.decoding, f"{row.value:.4f}", gained, p])
     laid_out = tabulate(
         rows, ["T", "order", "method", "kept", f"beyond {reference}", "p"], "simple", disable_numparse=True
