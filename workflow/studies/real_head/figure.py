@@ -44,7 +44,7 @@ def _divergence(axes: Axes, rows: pd.DataFrame) -> None:
     for place, truth in enumerate(WORDS):
         kl, forced, share = (_one(rows, truth, measure) for measure in ("kl", "forced", "share"))
         label = place == 0
-        axes.bar(place, kl.value, color=REST, label="the rest: the model could have said it" if label else None)
+        axes.bar(place, kl.value, color=REST, label="the rest: its head could say it" if label else None)
         axes.bar(
             place,
             forced.value,

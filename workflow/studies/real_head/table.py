@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from oversmoothing.forced.large import NEGLIGIBLE
 from oversmoothing.numerics.statistics import WindowSums, paired_difference, share_of_difference, summarise
 from oversmoothing.tables.page import Page, Section, pivot
 from oversmoothing.tables.record import record
@@ -41,7 +42,11 @@ def losses_rows(losses: pd.DataFrame, text: str, resamples: int, seed: int) -> I
 
 
 def forced_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, seed: int) -> Iterable[dict[str, Any]]:
-    """Rows of what the head forces of one truth of a text; `values` are those of `measure.ROWS`."""
+    """Rows of what the head forces of one truth of a text; `values` are those of `measure.ROWS`.
+
+    What is forced counts as 0 below `NEGLIGIBLE`, to which the projection is exact.
+    """
+    values = values.assign(forced=values.forced.where(values.forced > NEGLIGIBLE, 0))
     for measure in ("kl", "forced"):
         yield {**keys, "measure": measure, **_summary(_sums(values.document, values[measure]), resamples, seed)}
     yield {**keys, "measure": "gap", "value": values.gap.max(), "unit": "nats", "n": len(values)}
