@@ -36,7 +36,8 @@ def draw(table: pd.DataFrame) -> Figure:
             "What can the head of a model in use not say?",
             "Truths that predict the text: the model mixed with memories.",
         )
-        legend(figure, axes[0][0].get_legend_handles_labels()[0])
+        entries = [handle for axis in axes[0] for handle in axis.get_legend_handles_labels()[0]]
+        legend(figure, entries, columns=3)
     return figure
 
 
@@ -73,7 +74,6 @@ def _gains(axes: Axes, rows: pd.DataFrame) -> None:
             )  # fmt: skip
     axes.axhline(0, color="0.6", linewidth=0.8)
     _finish(axes, "nats a token, higher is better")
-    axes.legend(fontsize="x-small", loc="best")
 
 
 def _finish(axes: Axes, unit: str) -> None:
