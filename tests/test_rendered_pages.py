@@ -23,7 +23,7 @@ NO_RESULTS = {  # settings, sizes, speeds, citations, tables of the thesis, and 
         """,
     "cluster": "",
     "decoding": "1.5; 0.7; 0.95; 90 %; 5 %; < 0.05; 0.02 to 0.03 wide",
-    "findings": "95 %; < 0.01; 0.3 < 1; < 0.4; 0.45 < 1; < 0.55; temperature 1.5",
+    "findings": "95 %; < 0.01; < 0.25; 0.3 < 1; < 0.4; 0.45 < 1; < 0.55; temperature 1.5",
     "forced": """
         > 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; 0.20 nats; 0.018 where fitted; At 30 %; (5 %
         {4: "0.522", 8: "0.126", 16: "0.0220", 32: "0.0032"}; adds 0.11 to 0.14 nats
