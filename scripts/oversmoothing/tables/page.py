@@ -132,7 +132,7 @@ def pivot(
     table = table.reset_index(drop=True)
     keys = ["model" if name == MODEL else name for name in rows]
     place = table.groupby(keys, sort=False, dropna=False).ngroup()
-    first, several_seeds = table[~place.duplicated()].to_dict("records"), table.seed.nunique() > 1
+    first, several_seeds = table[~place.duplicated()].to_dict("records"), "seed" in table and table.seed.nunique() > 1
     wanted = {label: {"measure": of} if isinstance(of, str) else of for label, of in columns.items()}
     shown = {label: own for label, where in wanted.items() if len(own := chosen(table, **where))}
     made: dict[int, dict[str, Cell]] = {}
