@@ -75,9 +75,8 @@ def _places(lengths: Sequence[int], count: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def _at(head: Family, p: np.ndarray, log_q: np.ndarray, token: int) -> dict[str, Any]:
-    nearest = project_on(head, p[None], log_q[None])
-    added = np.sort(np.maximum(p - np.exp(log_q), 0))[::-1]
-    top = int(np.argmax(p - np.exp(log_q)))
+    nearest, q = project_on(head, p[None], log_q[None]), np.exp(log_q)
+    added = np.sort(np.maximum(p - q, 0))[::-1]
     return {
         "kl": float(divergence(p[None], log_q[None])[0]),
         "forced": float(nearest.forced[0]),
@@ -85,7 +84,7 @@ def _at(head: Family, p: np.ndarray, log_q: np.ndarray, token: int) -> dict[str,
         "loss_model": -float(log_q[token]),
         "loss_truth": -float(np.log(p[token])),
         "loss_nearest": -float(nearest.log_q[0][token]),
-        "given": float(np.exp(log_q[top])),
+        "given": float(q[np.argmax(p - q)]),
         "raised": int(np.searchsorted(np.cumsum(added), MOST * added.sum()) + 1),
     }
 

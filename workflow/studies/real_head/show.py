@@ -6,8 +6,9 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.record import record
 from studies.real_head.figure import draw
-from studies.real_head.table import forced_rows, head_page, head_table, losses_rows
+from studies.real_head.table import forced_rows, head_page, losses_rows
 
 
 def main(job: Job) -> None:
@@ -21,7 +22,7 @@ def main(job: Job) -> None:
         truth, _, rank = path.stem.partition("-rank")
         keys = {"text": path.parent.name, "truth": truth, "rank": int(rank) if rank else None}
         rows += forced_rows(read_table(path).to_pandas(), keys, *drawn)
-    table = head_table(rows)
+    table = record(rows)
     write_record(job.output, table, head_page(table))
     write_figure(draw(table), [job.output.png, job.output.pdf, job.output.svg])
 

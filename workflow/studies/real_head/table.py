@@ -9,7 +9,6 @@ import pandas as pd
 from oversmoothing.forced.large import NEGLIGIBLE
 from oversmoothing.numerics.statistics import WindowSums, paired_difference, share_of_difference, summarise
 from oversmoothing.tables.page import Page, Section, pivot
-from oversmoothing.tables.record import record
 from oversmoothing.tables.story import legend
 from studies.real_head.names import LONGER, MODEL, SHORT
 from studies.real_head.truths import TEMPERATURE
@@ -17,14 +16,14 @@ from studies.real_head.truths import TEMPERATURE
 TITLE = "What the head of a model in use cannot say of truths that predict its text better."
 RARE = 0.01  # probability that the model gives the token that the truth raises most
 COLUMNS = {
-    "KL (nats)": {"measure": "kl"},
-    "forced (nats)": {"measure": "forced"},
-    "share forced": {"measure": "share"},
-    "gain (nats)": {"measure": "gain"},
-    "expressible": {"measure": "expressible"},
-    "rare": {"measure": "share_rare"},
-    "common": {"measure": "share_common"},
-    "raised": {"measure": "raised"},
+    "KL (nats)": "kl",
+    "forced (nats)": "forced",
+    "share forced": "share",
+    "gain (nats)": "gain",
+    "expressible": "expressible",
+    "rare": "share_rare",
+    "common": "share_common",
+    "raised": "raised",
 }
 
 
@@ -61,11 +60,6 @@ def forced_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, s
         yield {**keys, "measure": name, **_summary(_sums(values.document, own), resamples, seed)}
 
 
-def head_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Record of these rows."""
-    return record(rows)
-
-
 def head_page(table: pd.DataFrame) -> Page:
     """Page with a section for each text: truths, then truncated heads."""
     sections = []
@@ -75,10 +69,7 @@ def head_page(table: pd.DataFrame) -> Page:
         narrow = of_text.dropna(subset="rank")
         if len(narrow):
             sections.append(Section(f"Text `{text}`: the head truncated", pivot(narrow, ["rank", "truth"], COLUMNS)))
-        losses = own[own.measure == "loss"]
-        sections.append(
-            Section(f"Text `{text}`: the model", pivot(losses, ["truth"], {"loss (nats)": {"measure": "loss"}}))
-        )
+        sections.append(Section(f"Text `{text}`: the model", pivot(own, ["truth"], {"loss (nats)": "loss"})))
     return Page(TITLE, sections, legend(__file__, "real_head", temperature=TEMPERATURE, rare=RARE))
 
 
