@@ -30,7 +30,7 @@ PUBLISHED: dict[str, Any] = {
     **{"color": "0.55", "linewidth": 1.2, "linestyle": (0, (3, 2)), "zorder": 1.7},
     **{"marker": "o", "markersize": 5, "markerfacecolor": "white"},
 }
-COLUMNS = 3
+COLUMNS = 3  # of one truth; of several each has a row
 WORDS = {
     "tto": "added outside the nucleus",
     "nsmd": "missing inside the nucleus",
@@ -54,7 +54,9 @@ def draw(table: pd.DataFrame) -> Figure:
     model has no rank in the table, as of those from the hub, all stand side by side by name.
     """
     panels = list(table.groupby(["truth", "measure"], sort=False, dropna=False))
-    rows, columns = -(-len(panels) // COLUMNS), min(COLUMNS, len(panels) + 1)
+    several = table.truth.nunique() > 1
+    most = table[table.truth.notna()].measure.nunique() if several else COLUMNS
+    rows, columns = -(-len(panels) // most), min(most, len(panels) + 1)
     if table["rank"].isna().any():
         places = {name: i for i, name in enumerate(table.model.unique())}
         looks = {name: {**other_look(i), "linestyle": "none"} for name, i in places.items()}
@@ -71,7 +73,7 @@ def draw(table: pd.DataFrame) -> Figure:
         for ((truth, metric), panel), axes in zip(panels, grid, strict=False):
             _panel(axes, panel, places, looks, bool(ranks))
             words = f": {WORDS[metric]}" if metric in WORDS else ""
-            against = f"\nagainst {named(truth)}" if table.truth.nunique() > 1 and not pd.isna(truth) else ""
+            against = f"\nagainst {named(truth)}" if several and not pd.isna(truth) else ""
             axes.set_title(f"{METRICS[metric].name}{words}{against}", size="small", weight="bold")
             axes.set_ylabel(f"{METRICS[metric].unit}, {METRICS[metric].better} is better", size="small")
             if ranks:
@@ -87,7 +89,8 @@ def draw(table: pd.DataFrame) -> Figure:
             entries += handles({f"the thesis{' against ' if truths else ''}{truths}": PUBLISHED})
         free = list(grid)
         if free:
-            free[0].legend(handles=entries, loc="center left")
+            beside = free[0].legend(handles=entries, loc="center left")
+            beside.set_in_layout(len(free) < 2)  # more free places: it may reach over the next
         else:
             legend(figure, entries)
         for axes in free:

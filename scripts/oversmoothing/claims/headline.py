@@ -16,11 +16,13 @@ def finding(table: pd.DataFrame) -> str:
     """
     scores = table[(table.measure == "tto") & table.truth.notna()]
     by_rank = scores.groupby("rank").value.mean()
+    truths = scores.truth.nunique()
+    tto = f"TTO, the mean over {truths} truths," if truths > 1 else "TTO"
     if not len(by_rank):  # models from the hub, or of the user
         by_model = scores.groupby("model", sort=False).value.mean().sort_values(ascending=False)
-        return f"TTO is {', '.join(f'{mean:.3f} in {model}' for model, mean in by_model.items())}"
+        return f"{tto} is {', '.join(f'{mean:.3f} in {model}' for model, mean in by_model.items())}"
     ends = by_rank.iloc[[0, -1]] if len(by_rank) > 1 else by_rank
-    means = f"TTO is {', '.join(f'{mean:.3f} at rank {rank}' for rank, mean in ends.items())}"
+    means = f"{tto} is {', '.join(f'{mean:.3f} at rank {rank}' for rank, mean in ends.items())}"
     seeds = scores.dropna(subset="rank").groupby("rank").seed.nunique()
     if len(by_rank) < 2 or seeds.min() == 0:  # a model of the user's has no seed
         return means

@@ -47,10 +47,11 @@ def draw(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Figure:
 
 def _leak(axes: Axes, table: pd.DataFrame, labels: Mapping[str, str], main: Sequence[str]) -> list[Artist]:
     entries: list[Artist] = []
-    for i, (truth, label) in enumerate(labels.items()):
+    looks = [*main, *(truth for truth in labels if truth not in main)]  # the main two have the colours of their bars
+    for truth, label in labels.items():
         part = table[table.truth == truth].sort_values("rank")
         weight = 2.0 if truth in main else 1.0
-        look = {**other_look(i), "linewidth": weight, "markersize": 3 + 1.5 * weight}
+        look = {**other_look(looks.index(truth)), "linewidth": weight, "markersize": 3 + 1.5 * weight}
         errors = [part.value - part.low, part.high - part.value]
         axes.errorbar(part["rank"].astype(float), part.value, errors, capsize=2, elinewidth=1, **look)
         entries.append(Line2D([], [], **look, label=f"against {label}"))
