@@ -26,17 +26,10 @@ def eta(p: Array, epsilon: float = 0.0009) -> Array:
     array, shape (n, v)
         Distributions.
 
-    Raises
-    ------
-    ValueError
-        If `epsilon` lies outside (0, 1].
-
     References
     ----------
     J. Hewitt, C. D. Manning and P. Liang, "Truncation sampling as language model desmoothing", Findings of EMNLP 2022.
     """
-    if not 0 < epsilon <= 1:
-        raise ValueError(f"eta: an epsilon of {epsilon} lies outside (0, 1]")
     xp = api.array_namespace(p)
     negative_entropy = xp.sum(p * xp.log(xp.maximum(p, smallest(p))), axis=1, keepdims=True)
     threshold = xp.minimum(math.sqrt(epsilon) * xp.exp(negative_entropy), epsilon)

@@ -1,7 +1,5 @@
 """Min-k sampling: the tokens before the steepest fall of the sorted logits."""
 
-import math
-
 import array_api_compat as api
 
 from oversmoothing.scores.catalogue.decoders import Method, Parameter
@@ -33,18 +31,11 @@ def min_k(p: Array, fallback: float = 3.0) -> Array:
     array, shape (n, v)
         Distributions.
 
-    Raises
-    ------
-    ValueError
-        If `fallback` is negative or not finite.
-
     References
     ----------
     Y. Ding et al., "Min-k sampling: Decoupling truncation from temperature scaling via relative logit dynamics", ACL
     2026.
     """
-    if not 0 <= fallback < math.inf:
-        raise ValueError(f"min-k: a fallback of {fallback} lies outside [0, inf)")
     if p.shape[1] == 1:
         return p
     xp = api.array_namespace(p)

@@ -24,17 +24,10 @@ def min_p(p: Array, share: float = 0.05) -> Array:
     array, shape (n, v)
         Distributions.
 
-    Raises
-    ------
-    ValueError
-        If `share` lies outside (0, 1].
-
     References
     ----------
     M. N. Nguyen et al., "Turning up the heat: min-p sampling for creative and coherent LLM outputs", ICLR 2025.
     """
-    if not 0 < share <= 1:
-        raise ValueError(f"min-p: a share of {share} lies outside (0, 1]")
     xp = api.array_namespace(p)
     return renormalised(p, p >= share * xp.max(p, axis=1, keepdims=True))
 

@@ -31,18 +31,11 @@ def top_h(p: Array, alpha: float = 0.4) -> Array:
     array, shape (n, v)
         Distributions.
 
-    Raises
-    ------
-    ValueError
-        If `alpha` lies outside (0, 1].
-
     References
     ----------
     E. B. Potraghloo, S. Azizi, S. Kundu and M. Pedram, "Top-H decoding: Adapting the creativity and coherence with
     bounded entropy in text generation", NeurIPS 2025.
     """
-    if not 0 < alpha <= 1:
-        raise ValueError(f"top-h: an alpha of {alpha} lies outside (0, 1]")
     if alpha == 1:
         return p
     xp = api.array_namespace(p)

@@ -27,17 +27,10 @@ def typical(p: Array, mass: float = 0.95) -> Array:
     array, shape (n, v)
         Distributions.
 
-    Raises
-    ------
-    ValueError
-        If `mass` lies outside (0, 1].
-
     References
     ----------
     C. Meister, T. Pimentel, G. Wiher and R. Cotterell, "Locally typical sampling", TACL 2023.
     """
-    if not 0 < mass <= 1:
-        raise ValueError(f"typical: a mass of {mass} lies outside (0, 1]")
     if mass == 1:
         return p
     xp = api.array_namespace(p)
