@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oversmoothing.data import splits as module
 from oversmoothing.data.documents import Document
 from oversmoothing.data.reader import read_split
-from oversmoothing.data.runs import collect, run_hashes, shares_run
+from oversmoothing.data.runs import run_hashes
 from oversmoothing.data.splits import SPLITS, _split_of, build_splits, split_bounds
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sealed_json import read_sealed
@@ -215,18 +215,6 @@ def test_a_failed_build_leaves_what_was_there(tmp_path):
     with pytest.raises(UserError, match="are needed"):
         build(tmp_path, texts, at_least={"train": 10**9})
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_run_hashes_tell_runs_and_their_order_apart():
-    base = run_hashes("a b c d", 3)
-    assert len(set(base.tolist())) == len(base) == 2
-    assert run_hashes("A (b) c, d!", 3).tolist() == base.tolist()
-    assert run_hashes("c b a", 3)[0] != base[0]
-    assert len(run_hashes("a b", 3)) == len(run_hashes("", 3)) == 0
-    known = collect([base])
-    assert shares_run(run_hashes("x y b c d", 3), known)
-    assert not shares_run(run_hashes("b c e", 3), known)
-    assert not shares_run(base, collect([]))
 
 
 def test_reader_maps_a_split_read_only(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hostile_models import LLAMA
 from hub_models import write_gpt2
-from transformers import CohereConfig, CohereForCausalLM, LlamaConfig, LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.truths.load import load_causal_lm
@@ -47,17 +47,6 @@ def test_ids_that_leave_no_room_for_bytes(tmp_path):
         load(tmp_path, 3, 270)
 
 
-@torch.inference_mode()
-def test_logits_that_are_scaled_behind_the_head(tmp_path):
-    torch.manual_seed(0)
-    reference = CohereForCausalLM(CohereConfig(**SHAPE, eos_token_id=2, logit_scale=0.0625)).eval()
-    reference.save_pretrained(tmp_path)
-    model = load(tmp_path, bos=None)
-    assert torch.equal(model.head.weight, 0.0625 * reference.get_output_embeddings().weight[3:259])
-    expected = reference(input_ids=TOKENS + 3).logits[..., 3:259]
-    torch.testing.assert_close(model.logits(model.hidden(TOKENS)[1]), expected, atol=1e-6, rtol=0)
-
-
 def test_code_that_comes_with_a_model_is_not_run(tmp_path):
     write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
     config = json.loads((tmp_path / "config.json").read_text())
@@ -66,12 +55,3 @@ def test_code_that_comes_with_a_model_is_not_run(tmp_path):
     (tmp_path / "own.py").write_text("raise SystemExit('ran')")
     with pytest.raises(UserError, match=r"own: .*no complete causal language model that needs no code"):
         load(tmp_path, 0, None)
-
-
-def test_weights_that_are_pickled_or_missing(tmp_path):
-    model = write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
-    (tmp_path / "model.safetensors").unlink()
-    for write in (lambda: None, lambda: torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")):
-        write()
-        with pytest.raises(UserError, match="no complete causal language model"):
-            load(tmp_path, 0, None)

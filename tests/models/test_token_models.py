@@ -147,27 +147,6 @@ def test_another_tokenizer_than_the_studys(gpt2):
         load(gpt2, own=Vocabulary(own.ids, texts))
 
 
-@pytest.mark.parametrize(
-    ("beside", "found"), [(None, "no tokenizer"), ("tokenizer.model", r"only a tokenizer .* \(tokenizer\.model\)")]
-)
-def test_without_a_fast_tokenizer(gpt2, beside, found):
-    own = vocabulary(gpt2)
-    (gpt2 / "tokenizer.json").unlink()
-    if beside:
-        (gpt2 / beside).write_bytes(b"\x0a\x0e")
-    with pytest.raises(UserError, match=f"own: .* has no tokenizer.json, {found}; load its tokenizer with"):
-        load(gpt2, own=own)
-
-
-def test_weights_that_are_no_numbers(tmp_path):
-    plain = write_token_model(tmp_path, "llama")
-    with torch.no_grad():
-        plain.get_output_embeddings().weight[5] = float("nan")
-    plain.save_pretrained(tmp_path)
-    with pytest.raises(UserError, match=r"own: .*its tensor \S+ holds NaN or infinity; the weights are damaged"):
-        load(tmp_path)
-
-
 def test_layouts_and_studies_that_do_not_go_together(gpt2, tmp_path):
     manifest = tmp_path / "own.json"
     manifest.write_text(json.dumps(take_stock(gpt2, MODEL_FILES)))

@@ -187,6 +187,9 @@ def test_another_tokenizer_of_a_model_is_refused(kinds, tmp_path):
     (tmp_path / "tokenizer.json").rename(tmp_path / "tokenizer.model")
     with pytest.raises(UserError, match=r"mine: .* only a tokenizer in another format \(tokenizer\.model\)"):
         check_same(tmp_path, own, "mine")
+    (tmp_path / "tokenizer.model").unlink()
+    with pytest.raises(UserError, match=r"mine: .* has no tokenizer\.json, no tokenizer; load its tokenizer with"):
+        check_same(tmp_path, own, "mine")
 
 
 def test_files_that_are_no_tokenizer_are_named(tmp_path):
