@@ -28,8 +28,12 @@ def adopted(folder):
     return output.weights
 
 
-def test_a_whole_checkpoint_is_taken_in(tmp_path):
-    assert vars(load_model(take_in(tmp_path, SHAPE)).config) == SHAPE
+def test_a_whole_checkpoint_is_taken_in_and_sealed(tmp_path):
+    path = take_in(tmp_path, SHAPE)
+    assert vars(load_model(path).config) == SHAPE
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    with pytest.raises(UserError, match=r"models/mine\.safetensors: .*\(its checksum differs\)"):
+        load_model(path)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import os
 import random
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -117,21 +116,6 @@ def test_weights_of_another_shape_than_the_config_asks_for(path):
         load_model(path, shape=vars(CONFIG) | any_of_them)
     with pytest.raises(UserError, match=r"weights\.safetensors: holds .*rank=4.*, but the config asks for .*rank=6"):
         load_model(path, shape={**vars(CONFIG), "rank": 6})
-
-
-def test_adopted_weights_are_sealed(tmp_path, path):
-    """A file of another program, which no seal protects, has one from then on."""
-    tensors, metadata = load_tensors(path)
-    theirs, ours = tmp_path / "theirs.safetensors", tmp_path / "ours.safetensors"
-    save_file(tensors, theirs, {"config": metadata["config"]})
-    output, params = SimpleNamespace(weights=ours), SimpleNamespace(block=16)
-    adopt.main(SimpleNamespace(input=[theirs], output=output, params=params))
-    assert all(torch.equal(tensor, tensors[name]) for name, tensor in load_tensors(ours)[0].items())
-    content = bytearray(ours.read_bytes())
-    content[-1] ^= 1
-    ours.write_bytes(content)
-    with pytest.raises(UserError, match=r"ours\.safetensors: .*\(its checksum differs\)"):
-        load_model(ours)
 
 
 def test_no_module_reads_our_files_without_looking_at_seal_and_identity():
