@@ -1,6 +1,7 @@
 """Damage to one file of a finished study, and what the job that reads the file says of it."""
 
 import importlib
+import os
 import pickle
 import random
 import shutil
@@ -18,6 +19,7 @@ from oversmoothing.jobs import UserError
 NAMED, HARMLESS, SILENT, TRACEBACK = "named", "harmless", "SILENT", "TRACEBACK"
 UNREPEATABLE = {"costs", "build_corpus"}  # the one measures time; the other reads the user's text, which is theirs
 OURS = ("results", "resources")  # folders of a study whose files this project writes
+SEED = int(os.environ.get("DAMAGE_SEED", "0"))
 BLOCK = 512  # bytes that a disk loses together
 RECORD = """
 
@@ -58,12 +60,12 @@ def _main(script):
     return importlib.import_module(".".join(parts.parts)).main
 
 
-def campaign(damages, seed, log=print):
+def campaign(damages):
     """Do each damage to one file, as many in each kind of file; return the counts by (kind, outcome).
 
     A damage is a function from the draw and the content of a file to what the file then holds.
     """
-    draw, counts = random.Random(seed), Counter()
+    draw, counts = random.Random(SEED), Counter()
     readers, expected = {}, {}
     for main, job in recorded_jobs():
         files, expected[_key(job)] = _undisturbed(main, job)
@@ -73,14 +75,40 @@ def campaign(damages, seed, log=print):
         kind = sorted(readers)[number % len(readers)]
         path, main, job = draw.choice(readers[kind])
         damaged = damage(draw, path.read_bytes())
-        outcome = outcome_of(main, job, {path: damaged}, expected[_key(job)], log)
+        outcome = outcome_of(main, job, {path: damaged}, expected[_key(job)])
         counts[kind, outcome] += 1
         if outcome in (SILENT, TRACEBACK):
-            log(f"{outcome}: {damage.__name__} {path}, read by {job.rule}; number {number}")
+            print(f"{outcome}: {damage.__name__} {path}, read by {job.rule}; number {number}")
+    return _printed(counts)
+
+
+def exchange(cases, count):
+    """Run `count` jobs while files hold what others do, in turn for each kind; return counts by (kind, outcome).
+
+    The cases of a kind are triples: what runs a job, the job, and of each file the one whose content it is to hold.
+    """
+    draw, counts, expected = random.Random(SEED), Counter(), {}
+    for number in range(count):
+        kind = sorted(cases)[number % len(cases)]
+        main, job, files = draw.choice(cases[kind])
+        if _key(job) not in expected:
+            run_again(main, job)
+            expected[_key(job)] = outputs_of(job)
+        held = {path: other.read_bytes() for path, other in files.items()}
+        outcome = outcome_of(main, job, held, expected[_key(job)])
+        counts[kind, outcome] += 1
+        path, other = next(iter(files.items()))
+        print(f"{outcome}: {kind}, {len(files)} files such as {other} as {path}, read by {' '.join(_key(job))}")
+    return _printed(counts)
+
+
+def _printed(counts):
+    for (kind, outcome), count in sorted(counts.items()):
+        print(f"{count:4} {outcome:9} {kind}")
     return counts
 
 
-def outcome_of(main, job, damaged, expected, log=print):
+def outcome_of(main, job, damaged, expected):
     """Run a job while files that it reads hold something else; return what comes of it, and leave all as it was."""
     contents = {path: path.read_bytes() for path in damaged}
     _write(damaged)
@@ -92,7 +120,7 @@ def outcome_of(main, job, damaged, expected, log=print):
         outcome = NAMED if any(name in str(error) for name in names) else TRACEBACK
     except Exception as error:
         outcome = TRACEBACK
-        log(f"{type(error).__name__}: {error}")
+        print(f"{type(error).__name__}: {error}")
     _write(contents | expected)
     return outcome
 

@@ -1,10 +1,8 @@
 """Several valid files that fit each other under the paths of others, and what the job that reads them says of them."""
 
-import random
-from collections import Counter
 from pathlib import Path
 
-from flips import outcome_of, outputs_of, recorded_jobs, run_again
+from flips import recorded_jobs
 from swaps import RESULTS
 
 SPLITS = [f"corpus/{split}.bin" for split in ("train", "validation", "evaluation")]
@@ -35,29 +33,17 @@ IN_EACH_OTHERS = {  # places in this study that exchange what they hold
 }
 
 
-def campaign(count, seed, elsewhere, log=print):
-    """Put `count` groups of files under the paths of others, in turn for each kind; return counts by (kind, outcome).
+def swapped_groups(elsewhere):
+    """Return, for each kind of group, the jobs of the study in the working directory that read it; see `exchange`.
 
-    The jobs are those of the study in the working directory. `elsewhere` has the same results of another text.
+    `elsewhere` has the same results of another text.
     """
-    draw, counts, expected, cases = random.Random(seed), Counter(), {}, {}
-    found = groups(elsewhere)
+    found, cases = groups(elsewhere), {}
     for main, job in recorded_jobs():
         for kind, group in found.items():
-            if read := [path for path in group if is_read(path, job)]:
-                cases.setdefault(kind, []).append((read[0], main, job))
-    for number in range(count):
-        kind = sorted(cases)[number % len(cases)]
-        path, main, job = draw.choice(cases[kind])
-        key = (job.rule, *job.wildcards)
-        if key not in expected:
-            run_again(main, job)
-            expected[key] = outputs_of(job)
-        held = {path: other.read_bytes() for path, other in found[kind].items()}
-        outcome = outcome_of(main, job, held, expected[key], log)
-        counts[kind, outcome] += 1
-        log(f"{outcome}: {kind}, {len(held)} files with {path}, read by {' '.join(key)}")
-    return counts
+            if any(is_read(path, job) for path in group):
+                cases.setdefault(kind, []).append((main, job, group))
+    return cases
 
 
 def groups(elsewhere):

@@ -1,11 +1,9 @@
 """A valid file under the path of another, in a finished study, and what the job that reads it says of it."""
 
-import random
 import re
-from collections import Counter
 from pathlib import Path
 
-from flips import outcome_of, outputs_of, recorded_jobs, run_again
+from flips import recorded_jobs
 
 from oversmoothing.models.logit_files import head_file
 
@@ -14,28 +12,17 @@ STATES_ITSELF = (".parquet", ".safetensors")  # suffixes of files that say what 
 WINDOWS = {"windows.parquet", "second_windows.parquet"}
 
 
-def campaign(count, seed, elsewhere, log=print):
-    """Put `count` files of this or another study under the path of another, as many for each way in which two differ.
+def swaps(elsewhere):
+    """Return each way in which a file that a job reads differs from one of this or another study that it could be.
 
-    The jobs are those of the study in the working directory. Returned are the counts by (difference, outcome).
+    The jobs are those of the study in the working directory; see `exchange`.
     """
-    draw, counts, expected = random.Random(seed), Counter(), {}
-    swaps = {}
+    found = {}
     for main, job in recorded_jobs():
         for path in files_read(job):
             for other, difference in others(path, elsewhere):
-                swaps.setdefault(difference, []).append((path, other, main, job))
-    for number in range(count):
-        difference = sorted(swaps)[number % len(swaps)]
-        path, other, main, job = draw.choice(swaps[difference])
-        key = (job.rule, *job.wildcards)
-        if key not in expected:
-            run_again(main, job)
-            expected[key] = outputs_of(job)
-        outcome = outcome_of(main, job, {path: other.read_bytes()}, expected[key], log)
-        counts[difference, outcome] += 1
-        log(f"{outcome}: {other} as {path}, read by {job.rule}")
-    return counts
+                found.setdefault(difference, []).append((main, job, {path: other}))
+    return found
 
 
 def files_read(job):

@@ -3,8 +3,6 @@
 `DAMAGE_SEED` in the environment changes which.
 """
 
-import os
-
 import pytest
 from flips import HARMLESS, NAMED, campaign, cut, flipped, zeroed
 
@@ -17,9 +15,7 @@ CUTS = BLOCKS = 20
 def test_no_damage_changes_a_result_without_a_word(name, finished, monkeypatch):
     monkeypatch.chdir(finished(name).folder)
     damages = [flipped] * FLIPS[name] + [cut] * CUTS + [zeroed] * BLOCKS
-    counts = campaign(damages, seed=int(os.environ.get("DAMAGE_SEED", "0")))
-    for (kind, outcome), count in sorted(counts.items()):
-        print(f"{count:4} {outcome:9} {kind}")
+    counts = campaign(damages)
     assert sum(counts.values()) == len(damages)
     assert {outcome for _, outcome in counts} == {NAMED, HARMLESS}
     assert sum(count for (_, outcome), count in counts.items() if outcome == NAMED) > len(damages) / 2

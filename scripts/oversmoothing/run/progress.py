@@ -11,13 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from oversmoothing.store.parquet import read_table
 from oversmoothing.store.seal import check
 from oversmoothing.training.chosen_rate import with_rate
 from oversmoothing.training.folder import Folder, training_key, training_packages
+from oversmoothing.training.history import lowest_loss
 
 FINISHED, OUTDATED, ABSENT = "finished", "outdated", "absent"
 STAGES = {
@@ -71,8 +70,7 @@ def training_state(
         history = folder / "history.parquet"
         if not model["settings"] or states.get(str(history)) != FINISHED:
             return "done"
-        losses = read_table(history, ["validation_loss"])["validation_loss"].to_numpy()
-        return f"done, validation loss {np.min(losses):.3f}"
+        return f"done, validation loss {lowest_loss(history):.3f}"
     under_way = _under_way(model, code, manifest) if model["settings"] else None
     if under_way:
         return under_way
