@@ -75,9 +75,14 @@ def pages():
 
 
 def listed(kind, words=""):
-    """Names of the tables or figures ("Tables", "Figures") that pages list; with words, in rows that have them."""
+    """Names of the tables or figures ("Tables", "Figures") that pages list; with words, in rows that have them.
+
+    They stand in a part of that name, or have their folder before them.
+    """
     parts = [part for page in pages() for part in page.split("\n## ") if part.startswith(kind)]
-    return re.findall(rf"^\| `(\w+)`.*{words}", "\n".join(parts), flags=re.MULTILINE)
+    names = re.findall(rf"^\| `(\w+)`.*{words}", "\n".join(parts), flags=re.MULTILINE)
+    folder = kind.lower() or "(?:tables|figures)"
+    return names + re.findall(rf"^\| `{folder}/(\w+)`.*{words}", "\n".join(pages()), flags=re.MULTILINE)
 
 
 def copy_project(folder, built=None):

@@ -51,7 +51,7 @@ def taken_out(names, folder):
     for path in (path for path in ROOT.iterdir() if path.is_file()):
         shutil.copy(path, folder)
     pages = "".join((studies.FOLDER / name / "README.md").read_text() for name in names)
-    made = re.findall(r"^\| `(\w+)` \|", pages, flags=re.MULTILINE)
+    made = re.findall(r"^\| `(?:(?:tables|figures)/)?(\w+)` \|", pages, flags=re.MULTILINE)
     sections: dict = {}
     for name in names:
         for part in ("workflow", "tests"):
