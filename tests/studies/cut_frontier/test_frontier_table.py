@@ -17,9 +17,8 @@ from studies.cut_frontier.cuts import FIRST, LAST
 from studies.cut_frontier.figure import draw
 from studies.cut_frontier.finding import verdicts
 from studies.cut_frontier.measure import batches, sums
-from studies.cut_frontier.page import frontier_page
 from studies.cut_frontier.show import shown
-from studies.cut_frontier.table import Frontiers
+from studies.cut_frontier.table import Frontiers, frontier_page
 
 SETTINGS = {
     "tau": 0.9,

@@ -10,8 +10,8 @@ from study import TINY
 import plan
 from checks.config import check
 from studies.known_law.laws import Law
-from studies.known_law.page import described
 from studies.known_law.plan import corpus_settings, judged, learners, text_settings, texts, truths
+from studies.known_law.table import described
 
 LAWS = [{"name": "full"}]
 TEXT = {"law": "full", "sequences": 10, "ranks": [4], "seeds": [1, 2]}

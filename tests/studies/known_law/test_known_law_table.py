@@ -11,8 +11,7 @@ from oversmoothing.tables.record import chosen
 from studies.known_law.figure import draw
 from studies.known_law.finding import hidden, with_more_text
 from studies.known_law.laws import LAW
-from studies.known_law.page import known_law_page
-from studies.known_law.table import MEASURES, OF_EXCESS, known_law_table, limit
+from studies.known_law.table import MEASURES, OF_EXCESS, known_law_page, known_law_table, limit
 
 LAWS = [{"law": "full", "rank": None, "decoding": {"name": "pure"}}]
 TEXTS = {"full-100": 100, "full-400": 400}

@@ -15,7 +15,8 @@ from oversmoothing.scores.files import SCORES
 from oversmoothing.store.parquet import vector_array, write_table
 from oversmoothing.tables.figures.style import RIGHT
 from oversmoothing.tables.record import read_record, record
-from studies.next_byte import figure, illustrated, prompts, show
+from studies.next_byte import figure, illustrated, prompts
+from studies.next_byte import table as step
 from studies.next_byte.figure import NAMED, named_bytes
 from studies.next_byte.illustrated import OTHERS, extremes
 from studies.next_byte.prompts import read_prompts, showcase_windows, typical_prompt
@@ -87,7 +88,7 @@ def shown(study, folder, suffix):
     for name in names:
         formats = [(prompt, i) for prompt in settings["names"] for i in range(3)]
         setattr(output, name, [folder / f"{name}_{prompt}_{i}.{suffix}" for prompt, i in formats])
-    show.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
+    step.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
     return [*output.family, *output.truncated]
 
 

@@ -16,7 +16,7 @@ from oversmoothing.models.logits import WindowStates, hidden_schema, logits_sche
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.tables.record import read_record
 from studies.representation_ranks import measure as step
-from studies.representation_ranks import show
+from studies.representation_ranks import table as shown
 from studies.representation_ranks.measure import RANKS, heads, measure, representations
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published/table_7_3.csv"
@@ -176,7 +176,7 @@ def write_tables(folder, models=MODELS, positions=1024, drawn=1024, without=("my
         ),
         params=SimpleNamespace(settings={"models": models, "positions": positions, "threshold": 0.01}),
     )
-    show.main(job)
+    shown.main(job)
     return read_record(folder / "t.csv"), (folder / "t.md").read_text(), (folder / "t.tex").read_text()
 
 

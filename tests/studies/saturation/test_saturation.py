@@ -12,8 +12,9 @@ from oversmoothing.jobs import UserError
 from oversmoothing.tables.formats import latex, markdown, write_record
 from studies.saturation.figure import draw
 from studies.saturation.histories import History, read_history, study_history
+from studies.saturation.law import leaves
 from studies.saturation.measure import LAW, POINTS, fit_and_extrapolate
-from studies.saturation.table import leaves, saturation_page, saturation_table
+from studies.saturation.table import saturation_page, saturation_table
 
 
 def history(name, parameters, points=14, above=0.0, unit="bytes"):

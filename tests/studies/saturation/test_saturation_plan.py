@@ -59,7 +59,7 @@ def test_arms_are_not_compared_with_the_law():
 
 def test_its_steps_are_free_of_torch():
     assert set(versions("studies/saturation/measure.py")) == {"numpy", "scipy"}
-    assert "torch" not in versions("studies/saturation/show.py")
+    assert "torch" not in versions("studies/saturation/table.py")
 
 
 @pytest.mark.parametrize(

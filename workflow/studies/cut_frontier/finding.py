@@ -7,7 +7,7 @@ import pandas as pd
 from oversmoothing.tables.published import listed
 from oversmoothing.tables.record import chosen
 from studies.cut_frontier.cuts import FIRST
-from studies.cut_frontier.page import LEVEL, PAIR
+from studies.cut_frontier.table import LEVEL, PAIR
 
 
 def verdicts(table: pd.DataFrame) -> Iterator[str]:

@@ -10,8 +10,7 @@ from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import facts, record
 from studies.cut_frontier.figure import draw
-from studies.cut_frontier.page import frontier_page
-from studies.cut_frontier.table import Frontiers
+from studies.cut_frontier.table import Frontiers, frontier_page
 
 
 def main(job: Job) -> None:

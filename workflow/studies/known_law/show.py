@@ -7,8 +7,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from studies.known_law.figure import draw
-from studies.known_law.page import known_law_page
-from studies.known_law.table import MEASURES, known_law_table, named
+from studies.known_law.table import MEASURES, known_law_page, known_law_table, named
 
 
 def main(job: Job) -> None:

@@ -76,4 +76,4 @@ rule language_dimensionality_table:
     params:
         settings=settings(texts=TEXTS, ranks=plan.models.family_ranks(config)),
     script:
-        "show.py"
+        "table.py"

@@ -1,13 +1,19 @@
-"""Table of the W-error of n-gram matrices: what a head of a given dimension must lose of a language."""
+"""Table of the W-error of n-gram matrices: what a head of a given dimension must lose of a language; and the figure."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
+from oversmoothing.jobs import Job, run
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, Value
 from oversmoothing.tables.record import record
 from oversmoothing.tables.story import legend
+from studies.language_dimensionality.figure import draw
 
+TITLE = "How many dimensions the language has: W-error of n-gram matrices, by dimensions of the head."
 THRESHOLD = 1000  # dimensions below which Godey et al. (2024) see models fall behind
 TOKENS = {"byte": "bytes", "byte pair": "byte pairs"}
 MATRIX = ("text", "token", "context")
@@ -20,6 +26,20 @@ SIZES = {  # measures of a matrix, with their units
 }
 ERRORS = {"as counted": "w_error", "shuffled": "shuffled"}  # measures, which are columns of the spectra, by label
 UNIT = "share of the matrix"
+
+
+def main(job: Job) -> None:
+    """Read sizes and spectra of every text; write the table and the figure in all formats."""
+    settings = job.params.settings
+    sizes = pd.concat(_by_text(settings["texts"], job.input.sizes).values())
+    spectra = _by_text(settings["texts"], job.input.spectra)
+    table = dimensionality_table(sizes, pd.concat(spectra.values()), settings["ranks"])
+    write_record(job.output, table, dimensionality_page(table, TITLE))
+    write_figure(draw(spectra, settings["ranks"]), [job.output.png, job.output.pdf, job.output.svg])
+
+
+def _by_text(texts: Sequence[str], paths: Sequence[str]) -> dict[str, pd.DataFrame]:
+    return {text: read_table(path).to_pandas().assign(text=text) for text, path in zip(texts, paths, strict=True)}
 
 
 def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequence[int]) -> pd.DataFrame:
@@ -84,3 +104,7 @@ def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
             row |= {f"{at['dimensions']:,} ↓": Value(at[measure]) for at in at_ranks.to_dict("records")}
             rows.append(row)
     return rows
+
+
+if __name__ == "__main__":
+    run(main)

@@ -130,7 +130,7 @@ rule next_byte_table:
             names=PROMPTS, models=model_rows(SHOWN, "truth", "family", "svd"), figures=next_byte.figures(config, UNIT)
         ),
     script:
-        "show.py"
+        "table.py"
 
 
 rule oversmoothing_illustrated:

@@ -1,4 +1,4 @@
-"""Each model's prediction of the byte after a prompt, side by side (thesis Figures 1.1, 4.1 and 7.1).
+"""Each model's prediction of the byte after a prompt, side by side: the table, and Figures 4.1 and 7.1 of the thesis.
 
 Distributions and scores are those of the showcase windows; nothing is measured here.
 """
@@ -11,20 +11,45 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.logit_files import logits_column
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.class_names import BYTES, Names
+from oversmoothing.tables.class_names import BYTES, Names, names_of
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, label, labelled, literal
 from oversmoothing.tables.published import listed
-from oversmoothing.tables.record import facts, record
+from oversmoothing.tables.record import facts, read_record, record
 from oversmoothing.tables.story import legend
 from oversmoothing.tables.visible_bytes import OPEN_BOX, last_word, visible
+from studies.next_byte.figure import draw
+from studies.next_byte.prompts import read_prompts
 
+TITLE = "The {unit} after a prompt, by model (beside Figures 4.1 and 7.1)."
+FORMATS = 3  # of a figure
 DECODING = "pure"
 RIGHT, TOP = "p_next", "p_top"
+
+
+def main(job: Job) -> None:
+    """Read the prompts, the models' logits and their scores; write the table and the figures in all formats."""
+    settings = job.params.settings
+    names, prompts = settings["names"], read_prompts(job.input.windows)
+    p = read_distributions({Path(path).stem: path for path in job.input.logits})
+    scores = {(Path(path).parent.name, Path(path).stem): read_scores(path) for path in job.input.scores}
+    classes = names_of(job.input.vocabulary)
+    table = next_byte_table(names, [target for _, target in prompts], p, scores, settings["models"], classes)
+    page = next_byte_page(table, TITLE.format(unit=classes.unit), [text for text, _ in prompts], classes)
+    write_record(job.output, table, page)
+    table = read_record(job.output.csv)  # to print the numbers that are written
+    metrics = [name for name in METRICS if (table.measure == name).any()]
+    for shown, paths in zip(settings["figures"], (job.output.family, job.output.truncated), strict=False):
+        for i, (name, (prompt, target)) in enumerate(zip(names, prompts, strict=True)):
+            of_prompt = by_model(table[table.prompt == name])[metrics]
+            figure = draw(p[i], shown["models"], of_prompt, prompt, target, shown["title"], classes)
+            write_figure(figure, paths[FORMATS * i : FORMATS * (i + 1)])
 
 
 def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
@@ -126,3 +151,7 @@ def _rows(part: pd.DataFrame, classes: Names) -> list[dict[str, Cell]]:
             cells[labelled(METRICS[name].label, METRICS[name].better)] = Value(value[name])
         rows.append(cells)
     return rows
+
+
+if __name__ == "__main__":
+    run(main)

@@ -37,4 +37,4 @@ if KNOWN_INSIDE:
                 threshold=config["ranks"]["threshold"],
             ),
         script:
-            "show.py"
+            "table.py"

@@ -2,15 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from oversmoothing.jobs import Job, run
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, Value, by_model
-from oversmoothing.tables.published import by_key, caveats, printed, that_matter
+from oversmoothing.tables.published import by_key, caveats, printed, read_published, that_matter
 from oversmoothing.tables.record import facts, record
 from oversmoothing.tables.story import legend
 
+TITLE = "Effective rank of what the models represent, {by} (Table 7.3)."
+COLUMNS = ["representation", "measure", "value", "n", "d"]
 REPRESENTATIONS = {
     "logits": "logits",
     "probabilities": "probabilities",
@@ -21,6 +27,14 @@ REPRESENTATIONS = {
 }
 OF_POSITIONS = ("logits", "probabilities", "post", "pre")
 PUBLISHED_MEASURE, DIMENSIONS = "effective_rank", "dimensions"
+
+
+def main(job: Job) -> None:
+    """Read the ranks of the family; write the table as CSV, Markdown, HTML and LaTeX."""
+    settings = job.params.settings
+    ranks = [read_table(path, COLUMNS).to_pandas().assign(model=Path(path).stem) for path in job.input.ranks]
+    table = ranks_table(pd.concat(ranks), settings["models"], read_published(job.input.published))
+    write_record(job.output, table, ranks_page(table, TITLE, settings["positions"], settings["threshold"]))
 
 
 def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
@@ -98,3 +112,7 @@ def _on_published(part: pd.DataFrame, table: pd.DataFrame) -> list[str]:
             "rounding to bfloat16"
         )
     return parts + caveats(beside)
+
+
+if __name__ == "__main__":
+    run(main)

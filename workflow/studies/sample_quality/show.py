@@ -8,11 +8,11 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from studies.sample_quality.figure import byte_frequencies, draw
-from studies.sample_quality.page import quality_page
 from studies.sample_quality.table import (
     beside_human,
     differences,
     of_human,
+    quality_page,
     rare_bytes,
     read_cells,
     read_with_gpt2_large,

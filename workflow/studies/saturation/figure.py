@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from oversmoothing.tables.figures.style import Looks, handles, legend, model_looks, style, titled
 from oversmoothing.tables.page import label
-from studies.saturation.table import leaves
+from studies.saturation.law import leaves
 
 LOSSES: dict[str, Any] = {"markersize": 5.5, "linewidth": 0.8}
 LAW: dict[str, Any] = {"color": "0.45", "linewidth": 1.6, "linestyle": "-"}

@@ -126,6 +126,16 @@ def fit(
     return law(min(fits, key=lambda result: result.cost).x)
 
 
+def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
+    """Index from which on all losses lie above `high`, the upper end of the band at each; None if the last does not.
+
+    No loss lies above an end that is NaN, because nothing is fitted.
+    """
+    not_above = np.flatnonzero(~(losses > high))
+    first = int(not_above[-1]) + 1 if not_above.size else 0
+    return first if first < len(losses) else None
+
+
 def _bounds(log_losses: np.ndarray, free: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Bound each term between a millionth of the lowest loss and a little above the highest."""
     term = (float(log_losses.min()) - 14, float(log_losses.max()) + 1)

@@ -38,4 +38,4 @@ if saturation.models_in_table(config, MODELS):
         params:
             settings=settings(models=saturation.models_in_table(config, MODELS), truths=TRUTHS),
         script:
-            "show.py"
+            "table.py"

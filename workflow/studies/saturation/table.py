@@ -1,17 +1,31 @@
-"""Table of the fitted law of losses and how far above it each model ends."""
+"""The table and the figure of the fitted law of losses, and of how far above it each model ends."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from oversmoothing.jobs import Job, run
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, Value, by_model
 from oversmoothing.tables.record import facts, record
 from oversmoothing.tables.story import legend
-from studies.saturation.law import ALPHAS
+from studies.saturation.figure import draw
+from studies.saturation.law import ALPHAS, leaves
 
+TITLE = "Saturation: how far above the law of losses each model ends."
 NEVER, ALWAYS = "never", "above it from the first loss that counts"
+
+
+def main(job: Job) -> None:
+    """Read the law and the points; write the table and the figure in all formats."""
+    models, truths = job.params.settings["models"], job.params.settings["truths"]
+    law, points = (read_table(path).to_pandas() for path in (job.input.law, job.input.points))
+    table = saturation_table(law, points, models)
+    write_record(job.output, table, saturation_page(table, TITLE))
+    write_figure(draw(law, points, models, truths), [job.output.png, job.output.pdf, job.output.svg])
 
 
 def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -36,16 +50,6 @@ def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[M
             beside = [{**row, "note": str(law.note.iloc[0])} for row in beside]
         rows += [{**facts(model), **row} for row in (*_measured(own, unit, loss_unit), *beside)]
     return record(rows)
-
-
-def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
-    """Index from which on all losses lie above `high`, the upper end of the band at each; None if the last does not.
-
-    No loss lies above an end that is NaN, because nothing is fitted.
-    """
-    not_above = np.flatnonzero(~(losses > high))
-    first = int(not_above[-1]) + 1 if not_above.size else 0
-    return first if first < len(losses) else None
 
 
 def saturation_page(table: pd.DataFrame, title: str) -> Page:
@@ -139,3 +143,7 @@ def _legend(table: pd.DataFrame) -> list[str]:
         alphas=[f"{alpha:g}" for alpha in ALPHAS],
         ranks=table["rank"].notna().any(),
     )
+
+
+if __name__ == "__main__":
+    run(main)
