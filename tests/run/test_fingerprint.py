@@ -135,7 +135,11 @@ def test_scoring_and_tables_are_free_of_torch():
         "architecture_figure.py",
         "build_corpus.py",
         "draw_windows.py",
-        *(f"studies/{name}/show.py" for name in studies.there() if (studies.FOLDER / name / "show.py").is_file()),
+        *(
+            f"studies/{path.parent.name}/{path.name}"
+            for step in ("show", "table")
+            for path in studies.FOLDER.glob(f"*/{step}.py")
+        ),
     ):
         for path in closure(script):
             tree = ast.parse(path.read_text())
