@@ -15,7 +15,7 @@ from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.files import ScoreRows
 from oversmoothing.scores.metrics import score_window
-from oversmoothing.scores.sums import mean_brackets, summarise_scores
+from oversmoothing.scores.sums import mean_brackets, pure_means, summarise_scores
 from oversmoothing.scores.tbat import TBAT_SCORES
 
 V = 256
@@ -86,7 +86,10 @@ def test_the_width_of_brackets_is_by_decoding_and_scores_without_them_have_none(
 def test_summaries_by_truth_and_of_all_truths_together(tmp_path):
     levels = {("one", "pure"): (0, 1, 2), ("two", "pure"): (4, 5, 6), ("one", "greedy"): (0, 0, 0)}
     scores = [(i, *key, [level] * 2) for key, of_windows in levels.items() for i, level in enumerate(of_windows)]
-    path = write_scores(tmp_path / "tto.parquet", scores)
+    (tmp_path / "tto").mkdir()
+    path = write_scores(tmp_path / "tto/bn4.parquet", scores)
+    facts = {"model": "bn4", "measure": "tto", "n": 6}
+    assert list(pure_means([path])) == [facts | {"truth": "one", "value": 1.0}, facts | {"truth": "two", "value": 5.0}]
     apart = summarise_scores(path, ["pure"], 100, 1)
     assert {key: (value.mean, value.n) for key, value in apart.items()} == {
         ("one", "pure"): (1.0, 6),

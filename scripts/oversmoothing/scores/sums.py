@@ -1,7 +1,8 @@
 """Sums and summaries of files of scores, by truth and decoding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,8 @@ import pyarrow.parquet as pq
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_groups
+
+MEANS = ["model", "truth", "measure", "value", "n"]
 
 
 def summarise_scores(
@@ -42,6 +45,14 @@ def sum_scores(
         if not any(sums[key].count for key in sums if key[1] == decoding):
             raise UserError(f"{path}: no scores under decoding {decoding!r}; add it to `decodings` in the config")
     return sums
+
+
+def pure_means(paths: Iterable[str | Path]) -> Iterator[dict[str, Any]]:
+    """Yield the mean under pure sampling of each score file and truth: its `MEANS`, of ``n`` positions."""
+    for path in map(Path, paths):
+        for (truth, _), sums in sum_scores(path, ["pure"]).items():
+            facts = {"model": path.stem, "truth": truth, "measure": path.parent.name}
+            yield {**facts, "value": sums.mean, "n": sum(sums.count.values())}
 
 
 def mean_brackets(path: str | Path) -> dict[str, float]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.scores.catalogue.metrics import METRICS
-from oversmoothing.scores.sums import sum_scores
+from oversmoothing.scores.sums import MEANS, pure_means
 from oversmoothing.store.parquet import read_groups
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
@@ -27,20 +27,11 @@ def main(job: Job) -> None:
     """Read the scores; write the table and the figure in all formats."""
     settings = job.params.settings
     models = settings["models"]
-    table = across_table(means(job.input.scores), means(job.input.equals), models, settings["equals"])
+    means = (pd.DataFrame(list(pure_means(paths)), columns=MEANS) for paths in (job.input.scores, job.input.equals))
+    table = across_table(*means, models, settings["equals"])
     by_position = apart(job.input.scores, models)
     write_record(job.output, pd.concat([table, by_position], ignore_index=True), across_page(table, TITLE))
     write_figure(draw(table), [job.output.png, job.output.pdf, job.output.svg])
-
-
-def means(paths: Iterable[str]) -> pd.DataFrame:
-    """Mean under pure sampling of each file of scores: ``model``, ``truth``, ``measure``, ``value``, ``n``."""
-    rows = []
-    for path in map(Path, paths):
-        for (truth, _), sums in sum_scores(path, ["pure"]).items():
-            facts = {"model": path.stem, "truth": truth, "measure": path.parent.name}
-            rows.append({**facts, "value": sums.mean, "n": sum(sums.count.values())})
-    return pd.DataFrame(rows, columns=["model", "truth", "measure", "value", "n"])
 
 
 def apart(paths: Iterable[str], models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

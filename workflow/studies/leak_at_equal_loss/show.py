@@ -8,7 +8,7 @@ import pandas as pd
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import summarise
-from oversmoothing.scores.sums import sum_scores
+from oversmoothing.scores.sums import pure_means
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
@@ -21,7 +21,7 @@ from studies.sample_quality.table import summarise_quality
 def main(job: Job) -> None:
     """Read losses, scores and quality; write the table and the figure in all formats."""
     settings = job.params.settings
-    rows = [*losses(job.input.histories, job.input.logits), *scored(job.input.scores), *judged(job.input.quality)]
+    rows = [*losses(job.input.histories, job.input.logits), *pure_means(job.input.scores), *judged(job.input.quality)]
     table = equal_loss_table(pd.DataFrame(rows), settings["models"])
     write_record(job.output, table, equal_loss_page(table, settings["truths"]))
     write_figure(draw(table, settings["truths"]), [job.output.png, job.output.pdf, job.output.svg])
@@ -34,13 +34,6 @@ def losses(histories: Iterable[str], logits: Iterable[str]) -> Iterator[dict[str
     for path in map(Path, logits):
         mean = summarise(predictions(path).losses, resamples=1, seed=0).mean
         yield {"model": path.stem, "truth": "", "measure": "loss", "value": mean}
-
-
-def scored(paths: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield the means of each metric against each truth under pure sampling."""
-    for path in map(Path, paths):
-        for (truth, _), sums in sum_scores(path, ["pure"]).items():
-            yield {"model": path.stem, "truth": truth, "measure": path.parent.name, "value": sums.mean}
 
 
 def judged(paths: Iterable[str]) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import summarise
-from oversmoothing.scores.sums import sum_scores
+from oversmoothing.scores.sums import pure_means, sum_scores
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
@@ -18,35 +18,27 @@ from studies.real_truth.table import OF, SHARE, truths_page, truths_table
 def main(job: Job) -> None:
     """Read scores, and what heads force; write the table and the figure in all formats."""
     settings = job.params.settings
-    values = pd.concat([scored(job.input.scores), forced(job.input.forced), best(job.input.best_heads)])
+    means = pd.DataFrame(pure_means(job.input.scores))
+    values = pd.concat([means, forced(job.input.forced), best(job.input.best_heads)])
     between = of_truths(job.input.truths, settings["resamples"], settings["seed"])
     table = truths_table(values, between, settings["models"], settings["truths"])
     write_record(job.output, table, truths_page(table, settings["truths"]))
     write_figure(draw(table, settings["truths"]), [job.output.png, job.output.pdf, job.output.svg])
 
 
-def scored(paths: Iterable[str]) -> pd.DataFrame:
-    """Means under pure sampling: ``model``, ``truth``, ``measure``, ``value``."""
-    return pd.DataFrame(
-        {"model": path.stem, "truth": truth, "measure": path.parent.name, "value": sums.mean}
-        for path in map(Path, paths)
-        for (truth, _), sums in sum_scores(path, ["pure"]).items()
-    )
-
-
 def forced(paths: Iterable[str]) -> pd.DataFrame:
-    """As `scored`: ``forced``, what each head forces of KL, its share of KL, and the KL at the same positions."""
+    """As `pure_means`: ``forced``, what each head forces of KL, its share of KL, and the KL at the same positions."""
     return _shares((Path(path).stem, "forced", read_table(path).to_pandas()) for path in paths)
 
 
 def best(paths: Iterable[str]) -> pd.DataFrame:
-    """As `scored`: ``best``, what the best head of each rank forces on windows that it was not fitted to."""
+    """As `pure_means`: ``best``, what the best head of each rank forces on windows that it was not fitted to."""
     read = ((Path(path).stem, read_table(path).to_pandas()) for path in paths)
     return _shares((model, "best", rows[~rows.fitted]) for model, rows in read)
 
 
 def of_truths(paths: Iterable[str], resamples: int, seed: int) -> pd.DataFrame:
-    """As `scored` of truths against the others, with ``low``, ``high`` over windows and ``n`` positions."""
+    """As `pure_means` of truths against the others, with ``low``, ``high`` over windows and ``n`` positions."""
     rows = []
     for path in map(Path, paths):
         for (truth, _), sums in sum_scores(path, ["pure"]).items():
