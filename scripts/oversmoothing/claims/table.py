@@ -155,21 +155,27 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
     return {**cells, "note": verdict.note}
 
 
-def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
-    given = " True by construction, no finding." if row["by_construction"] else ""
-    effect = printed = None
+def cells_of_run(row: Mapping[str, Any]) -> dict[str, Cell]:
+    """Return the cells of a row, in any table of claims, on what this run says."""
+    effect = None
     if pd.notna(row["effect"]):
         effect = Value(row["effect"], None, row["low"], row["high"], note=bounds(row))
-    if pd.notna(row["published_effect"]):
-        printed = Value(row["published_effect"], note=f"({row['published_weakest']})")
     return {
-        "claim": f"{row['statement']} ({row['place']}; {row['id']}){given}",
+        "claim": f"{row['statement']} ({row['place']}; {row['id']})",
         "this run": verdict_cell(row),
-        "printed means": verdict_cell(row, "published_"),
         "effect": effect,
         "weakest contrast": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
-        "printed effect": printed if printed else row["published_note"],
     }
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
+    printed = row["published_note"]
+    if pd.notna(row["published_effect"]):
+        printed = Value(row["published_effect"], note=f"({row['published_weakest']})")
+    cells = cells_of_run(row) | {"printed means": verdict_cell(row, "published_"), "printed effect": printed}
+    if row["by_construction"]:
+        cells["claim"] = f"{cells['claim']} True by construction, no finding."
+    return {column: cells[column] for column in WIDTHS}
 
 
 def bounds(row: Mapping[str, Any]) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.table import HOW, WIDTHS, bounds, claims_table, tally, verdict_cell, verdict_words
+from oversmoothing.claims.table import HOW, WIDTHS, cells_of_run, claims_table, tally, verdict_words
 from oversmoothing.jobs import Job, run
 from oversmoothing.tables.formats import write_table
-from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.page import Cell, Page, Section
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.story import legend
 from studies.paired_ranks.dispute import DISPUTE, Arms
@@ -26,20 +26,7 @@ def main(job: Job) -> None:
 def dispute_page(claims: Sequence[Claim], table: pd.DataFrame, title: str) -> Page:
     """Page with a row per claim about expressivity and optimisation, from the `claims_table` of them."""
     published = {claim.id: claim.published for claim in claims}
-    rows: list[dict[str, Cell]] = []
-    for row in table.to_dict("records"):
-        effect: Cell = None
-        if pd.notna(row["effect"]):
-            effect = Value(row["effect"], None, row["low"], row["high"], note=bounds(row))
-        rows.append(
-            {
-                "claim": f"{row['statement']} ({row['place']}; {row['id']})",
-                "this run": verdict_cell(row),
-                "effect": effect,
-                "weakest contrast": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
-                "published": published[row["id"]] or None,
-            }
-        )
+    rows = [cells_of_run(row) | {"published": published[row["id"]] or None} for row in table.to_dict("records")]
     tests: list[dict[str, Cell]] = [{"claim": claim.id, "test": claim.how} for claim in claims]
     verdicts = ", ".join(tally(table.verdict))
     words = [*legend(__file__, "gradient_claims"), *verdict_words()]
