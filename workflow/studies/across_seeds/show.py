@@ -27,8 +27,10 @@ def main(job: Job) -> None:
     """Read the scores; write the table and the figure in all formats."""
     settings = job.params.settings
     models = settings["models"]
-    means = (pd.DataFrame(list(pure_means(paths)), columns=MEANS) for paths in (job.input.scores, job.input.equals))
-    table = across_table(*means, models, settings["equals"])
+    scores, of_equals = (
+        pd.DataFrame(list(pure_means(paths)), columns=MEANS) for paths in (job.input.scores, job.input.equals)
+    )
+    table = across_table(scores, of_equals, models, settings["equals"])
     by_position = apart(job.input.scores, models)
     write_record(job.output, pd.concat([table, by_position], ignore_index=True), across_page(table, TITLE))
     write_figure(draw(table), [job.output.png, job.output.pdf, job.output.svg])
