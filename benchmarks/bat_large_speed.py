@@ -27,6 +27,7 @@ from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 import scipy  # noqa: E402
+from keeping import keep  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/bat")]
@@ -45,7 +46,7 @@ DENSE, PROGRAMS, SECONDS = 50, 500, 60  # targets: of small dimensions, and of o
 SAMPLE = 2  # tokens for the linear programs
 
 
-def main(v: int, dimensions: list[int], positions: int, tolerance: float) -> int:
+def main(v: int, dimensions: list[int], positions: int, tolerance: float, kept: bool) -> int:
     """Print the tables; return the exit status."""
     print(f"v = {v:,}, delta = ln(1/0.8), tolerance {tolerance:g}, one thread, NumPy {np.__version__}, ", end="")
     print(f"SciPy {scipy.__version__}, load {os.getloadavg()[0]:.1f}", flush=True)
@@ -59,10 +60,14 @@ def main(v: int, dimensions: list[int], positions: int, tolerance: float) -> int
             for nats, seconds, low, high, undecided in ours["rows"]:
                 print(f"  {nats:4.1f} nats: {seconds:7.2f} s, TBAT {low:.4f} to {high:.4f}, {undecided:,} undecided")
             print(f"  peak {ours['peak']:,.0f} MB, of which basis {ours['basis']:,.0f} MB", flush=True)
-            seconds = float(np.median([row[1] for row in ours["rows"]]))
+            times, widths = [row[1] for row in ours["rows"]], [row[3] - row[2] for row in ours["rows"]]
+            measured = {"fastest": (min(times), "s"), "slowest": (max(times), "s"), "memory": (ours["peak"], "MB")}
+            measured |= {"widest": (max(widths), "probability"), "positions": (positions, "positions")}
+            seconds = float(np.median(times))
             if d <= SMALL:
                 dense = child("dense", folder, tolerance)
                 programs = child("programs", folder)
+                measured |= {"dense": (dense["seconds"], "s"), "programs": (programs["seconds"], "s")}
                 passed += [
                     verdict("dense solver, one position", dense["seconds"], seconds, DENSE),
                     verdict(
@@ -75,6 +80,8 @@ def main(v: int, dimensions: list[int], positions: int, tolerance: float) -> int
             else:
                 passed.append(seconds < SECONDS)
                 print(f"  median {seconds:.1f} s, asked < {SECONDS} s: {'met' if passed[-1] else 'MISSED'}")
+            if kept:
+                keep("bat_large_speed", f"{v} tokens, {d} dimensions", measured)
     return 0 if all(passed) else 1
 
 
@@ -176,5 +183,6 @@ if __name__ == "__main__":
         parser.add_argument("--dimensions", type=int, nargs="+", default=list(DIMENSIONS))
         parser.add_argument("--positions", type=int, default=3)
         parser.add_argument("--tolerance", type=float, default=1e-3, help="mass that may stay undecided")
-        arguments = parser.parse_args()
-        sys.exit(main(arguments.vocabulary, arguments.dimensions, arguments.positions, arguments.tolerance))
+        parser.add_argument("--keep", action="store_true", help="in resources/benchmarks")
+        given = parser.parse_args()
+        sys.exit(main(given.vocabulary, given.dimensions, given.positions, given.tolerance, given.keep))

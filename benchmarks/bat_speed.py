@@ -21,6 +21,7 @@ from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 import scipy  # noqa: E402
+from keeping import keep  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,12 +42,12 @@ OURS = 100  # positions for our median; the linear programs run on the first few
 SCORED = 50_000  # positions of the thesis: 100 windows of 500 bytes
 
 
-def main(ranks: list[int], positions: int, scored: int, results: Path) -> int:
+def main(ranks: list[int], positions: int, scored: int, results: Path, kept: bool) -> int:
     """Print the table and the throughput; return the exit status."""
     use_threads(1)
     print(f"delta = ln(1/0.8), one thread, NumPy {np.__version__}, SciPy {scipy.__version__}")
     print(f"{'head':8} {'rank':>4} {'bits':>5} {'ours, ms':>9} {'LP, s':>8} {'ratio':>10}  {'same sets':9}  asked")
-    passed = [compare(*case, positions) for case in (*random_heads(ranks), *trained_heads(results))]
+    passed = [compare(*case, positions, kept) for case in (*random_heads(ranks), *trained_heads(results))]
     throughput(scored)
     return 0 if all(passed) else 1
 
@@ -76,8 +77,8 @@ def trained_heads(results: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]
             yield "trained", read_head(weights), softmax(own.astype(np.float64))
 
 
-def compare(name: str, head: np.ndarray, p: np.ndarray, positions: int) -> bool:
-    """Print one row; return whether the sets are equal and the target is met."""
+def compare(name: str, head: np.ndarray, p: np.ndarray, positions: int, kept: bool) -> bool:
+    """Print one row, and keep it; return whether the sets are equal and the target is met."""
     basis, rank = prepare(head), head.shape[1]
     if rank > 32:  # seconds to half a minute each
         positions = 1 if basis.full else max(1, positions // 3)
@@ -99,6 +100,10 @@ def compare(name: str, head: np.ndarray, p: np.ndarray, positions: int) -> bool:
         f"{np.median(ratios):10,.0f}  {f'{same} of {len(slow)}':9}  {asked}: {'met' if met else 'MISSED'}",
         flush=True,
     )
+    if kept:
+        times = {"ours": (1e3 * np.median(ours), "ms"), "linear programs": (np.median(slow), "s")}
+        counts = {"same": (same, "positions"), "positions": (len(slow), "positions")}
+        keep("bat_speed", f"{name} head, rank {rank}", times | {"ratio": (np.median(ratios), "")} | counts)
     return same == len(slow) and bool(met)
 
 
@@ -125,5 +130,6 @@ if __name__ == "__main__":
         "--scored", type=int, default=SCORED // 10, help=f"positions for the throughput; {SCORED:,} in the thesis"
     )
     parser.add_argument("--results", type=Path, default=ROOT / "results", help="folder with trained heads")
-    arguments = parser.parse_args()
-    sys.exit(main(arguments.ranks, arguments.positions, arguments.scored, arguments.results))
+    parser.add_argument("--keep", action="store_true", help="in resources/benchmarks")
+    given = parser.parse_args()
+    sys.exit(main(given.ranks, given.positions, given.scored, given.results, given.keep))

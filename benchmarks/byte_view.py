@@ -28,6 +28,7 @@ from typing import TypeVar
 
 import numpy as np
 import torch
+from keeping import keep
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -51,7 +52,7 @@ def main(options: argparse.Namespace) -> None:
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         first = int(view.model.bos or 0)
         if options.genlm:
-            against_genlm(folder, view, text[: options.genlm], options.beam)
+            against_genlm(folder, view, text[: options.genlm], options)
         warm = text[:50]
         view.next_bytes(warm, 0)
         token_losses(plain, tokenizer, first, warm, 0)
@@ -74,6 +75,11 @@ def main(options: argparse.Namespace) -> None:
     print(f"bytes:  {bits[0]:.4f} bits a byte, {1e3 * seconds[0] / scored:8.2f} ms a byte, {seconds[0]:.1f} s")
     print(f"dropped: mean {np.concatenate(dropped).mean():.2e}, largest {np.concatenate(dropped).max():.2e}")
     print(f"bytes take {seconds[0] / seconds[1]:.2f} times as long as tokens; peak memory {peak():,.0f} MB")
+    if options.keep and not options.genlm:  # a third model would raise the peak of memory
+        times = {"view": (seconds[0], "s"), "tokens": (seconds[1], "s"), "memory": (peak(), "MB")}
+        losses = {"view_loss": (bits[0], "bits a byte"), "tokens_loss": (bits[1], "bits a byte")}
+        case = f"{(options.folder or Path('toy')).name}, {options.bytes} bytes"
+        keep("byte_view", case, times | losses | {"bytes_a_token": (scored / tokens, "bytes")})
 
 
 def windows(text: bytes, scored: int, context: int) -> Iterator[tuple[bytes, bytes]]:
@@ -100,8 +106,8 @@ def token_losses(model: LlamaForCausalLM, tokenizer: Tokenizer, first: int, text
     return torch.nn.functional.cross_entropy(logits, ids[0, len(before) + 1 :], reduction="none").double().numpy()
 
 
-def against_genlm(folder: Path, view: ByteView, text: bytes, width: int) -> None:
-    """Print the loss and the time of genlm-bytes, and of our view, over a text."""
+def against_genlm(folder: Path, view: ByteView, text: bytes, options: argparse.Namespace) -> None:
+    """Print, and keep, the loss and the time of genlm-bytes, and of our view, over a text."""
     try:
         from genlm.backend import load_model_by_name
         from genlm.bytes import BeamParams, ByteBeamState
@@ -111,7 +117,7 @@ def against_genlm(folder: Path, view: ByteView, text: bytes, width: int) -> None
     model = load_model_by_name(str(folder), backend="hf")
 
     async def losses() -> list[float]:
-        beam, found = await ByteBeamState.initial(model, BeamParams(K=width)), []
+        beam, found = await ByteBeamState.initial(model, BeamParams(K=options.beam)), []
         for byte in text:
             found.append(-float((await beam.logp_next()).ps[byte]))
             beam = await (beam.prune() << byte)
@@ -120,9 +126,12 @@ def against_genlm(folder: Path, view: ByteView, text: bytes, width: int) -> None
 
     theirs, taken = timed(lambda: asyncio.run(losses()))
     ours, mine = timed(lambda: view.next_bytes(text, 0).losses)
-    for name, nats, seconds in ((f"genlm-bytes, beam {width}", theirs, taken), ("ours", ours, mine)):
-        bits = float(np.sum(nats)) / np.log(2) / len(text)
-        print(f"{name}: {bits:.4f} bits a byte, {1e3 * seconds / len(text):.2f} ms a byte, first {len(text)} bytes")
+    for name, nats, seconds in ((f"genlm-bytes, beam {options.beam}", theirs, taken), ("ours", ours, mine)):
+        bits, time_each = float(np.sum(nats)) / np.log(2) / len(text), 1e3 * seconds / len(text)
+        print(f"{name}: {bits:.4f} bits a byte, {time_each:.2f} ms a byte, first {len(text)} bytes")
+        if options.keep:
+            measured = {"loss": (bits, "bits a byte"), "time": (time_each, "ms a byte")}
+            keep("byte_view", f"{name}, {len(text)} bytes", measured)
 
 
 def manual() -> bytes:
@@ -177,4 +186,5 @@ if __name__ == "__main__":
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--genlm", type=int, default=0, help="bytes that genlm-bytes also reads")
     parser.add_argument("--beam", type=int, default=5, help="width of its beam")
+    parser.add_argument("--keep", action="store_true", help="in resources/benchmarks")
     main(parser.parse_args())

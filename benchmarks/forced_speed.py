@@ -8,7 +8,7 @@ Without a model, head and truth are random: the truth is that of a wider head. W
 reads it, its distributions q at positions of README.md are mixed with random tokens, p = (1 - l) q + l c, and both
 begin at q. L-BFGS-B proves no gap; it ends at the first iterate that is within 1e-5 nats of the lower bound that ours
 proves. Both take turns on one thread, over large vocabularies at each position. Over small vocabularies the time behind
-a LayerNorm is printed too, and at how many positions its minimum is proved.
+a LayerNorm is printed too, and at how many positions its minimum is proved. `--keep` writes what docs/forced.md quotes.
 """
 
 import os
@@ -18,12 +18,13 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import argparse  # noqa: E402
-import subprocess  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Callable  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
+from keep_study import machine  # noqa: E402
+from keeping import keep  # noqa: E402
 from scipy.optimize import OptimizeResult, minimize  # noqa: E402
 from scipy.special import log_softmax, logsumexp  # noqa: E402
 
@@ -43,6 +44,7 @@ def main() -> None:
     parser.add_argument("--rank", type=int, default=576)
     parser.add_argument("--positions", type=int, default=4)
     parser.add_argument("--model", type=Path)
+    parser.add_argument("--keep", action="store_true", help="in resources/benchmarks")
     given = parser.parse_args()
     if given.model:
         weights, p, start = mixtures(given.model, given.positions)
@@ -63,11 +65,15 @@ def main() -> None:
             reached, seconds = timed(lambda row=row, first=first, bound=bound: lbfgs(head, row, first, bound + NEAR))
             theirs += seconds
             above.append(reached - bound)
-    print(processor())
+    print(machine())
     print(f"{v} tokens, rank {rank}, {len(p)} positions; head prepared in {preparing:.2f} s")
     ours, theirs = 1e3 * ours / len(p), 1e3 * theirs / len(p)
     print(f"ours      {ours:9.2f} ms a position; largest gap {max(gaps):.1e}, {max(shares):.1e} of KL")
     print(f"L-BFGS-B  {theirs:9.2f} ms a position, {theirs / ours:.1f} times ours; above the bound {max(above):.1e}")
+    if given.keep:
+        case = f"{'model' if given.model else 'random'}, {v} tokens, rank {rank}"
+        speeds = {"ours": (ours, "ms"), "l-bfgs-b": (theirs, "ms"), "gap": (max(gaps), "nats")}
+        keep("forced_speed", case, speeds | {"positions": (len(p), "positions")})
     if v * rank**2 <= LARGEST_DENSE:
         behind, norm = timed(lambda: project_on_ellipsoid(weights, np.ones(rank), p))
         proved = int((behind.gap <= 1e-9).sum())
@@ -121,12 +127,6 @@ def lbfgs(head: Head, p: np.ndarray, start: np.ndarray, enough: float) -> float:
     options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-9}
     first = head.coordinates(start[None])[0]
     return float(minimize(divergence, first, jac=True, method="L-BFGS-B", callback=ended, options=options).fun)
-
-
-def processor() -> str:
-    """Name of the processor, as lscpu prints it."""
-    lines = subprocess.run(["lscpu"], capture_output=True, text=True, check=True).stdout.splitlines()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("Model name")), "unknown processor")
 
 
 def timed(work: Callable) -> tuple:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from keeping import keep
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
@@ -33,7 +34,7 @@ KEPT = Path(__file__).resolve().parents[1] / "resources/studies"
 STAND_INS = {288: 512}  # the thesis's rank that ours stands for
 
 
-def main(tables: int) -> None:
+def main(tables: int, kept: bool) -> None:
     """Print a line per claim and kept run; exit with 1 if one is decided wrongly too often."""
     most = LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / tables)
     print(
@@ -47,6 +48,9 @@ def main(tables: int) -> None:
         told = np.mean([np.mean([of != Outcome.OPEN for of in decide(made(contrasts, draw))]) for _ in range(tables)])
         worst = max(worst, float(wrong))
         print(f"{claim.id:34}{run:16}{len(contrasts):9}{100 * wrong:18.1f} %{100 * told:35.0f} %", flush=True)
+        if kept:
+            measured = {"wrong": (wrong, "share of tables"), "decided": (told, "share of contrasts")}
+            keep("null_verdicts", f"{run}: {claim.id}", measured | {"tables": (tables, "tables")})
     print(f"worst: {100 * worst:.1f} %")
     sys.exit(worst > most)
 
@@ -90,4 +94,6 @@ def made(contrasts: Sequence[Contrast], draw: np.random.Generator) -> list[Contr
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--tables", type=int, default=1000, help="made of each claim")
-    main(parser.parse_args().tables)
+    parser.add_argument("--keep", action="store_true", help="in resources/benchmarks")
+    given = parser.parse_args()
+    main(given.tables, given.keep)

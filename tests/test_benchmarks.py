@@ -1,13 +1,17 @@
 """Every benchmark runs, at its smallest size: what it measures there says nothing and is not looked at."""
 
+import importlib
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
+
+from oversmoothing.tables.quantities import Run
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
@@ -63,7 +67,29 @@ def test_runs_at_its_smallest_size(name):
 
 
 def test_no_benchmark_is_forgotten():
-    assert {path.stem for path in BENCHMARKS.glob("*.py")} == {*QUICK, *SLOW, "keep_study"}
+    assert {path.stem for path in BENCHMARKS.glob("*.py")} == {*QUICK, *SLOW, "keep_study", "keeping"}
+
+
+def test_a_case_is_kept_once_beside_others(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    keep = importlib.import_module("keeping").keep
+    keep("speed", "small", {"ours": (1.5, "ms"), "theirs": (2, "ms")}, tmp_path)
+    keep("speed", "large", {"ours": (123456.7, "ms")}, tmp_path)
+    keep("speed", "small", {"ours": (0.25, "ms")}, tmp_path)
+    kept = Run(tmp_path).speed
+    assert kept("ours", case="small").value == 0.25
+    assert kept("ours", case="large").value == 123460
+    assert kept.column("measure") == ["ours", "ours"]
+    assert all(len(commit) == 12 for commit in kept.column("commit"))
+
+
+def test_what_is_kept_was_measured_by_a_benchmark_at_a_commit():
+    paths = sorted((ROOT / "resources/benchmarks").glob("*.csv"))
+    assert {path.stem for path in paths} <= {*QUICK, *SLOW}
+    for path in paths:
+        rows = pd.read_csv(path)
+        assert not rows.duplicated(["case", "measure"]).any(), path
+        assert rows[["value", "machine", "date", "commit"]].notna().all(axis=None), path
 
 
 def test_a_study_is_kept_with_what_made_it(tmp_path):

@@ -19,7 +19,7 @@ from schemas.config import read_schema
 from schemas.reference import reference
 
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES, PUBLISHED = ROOT / "resources/studies", ROOT / "resources/published"
+STUDIES, PUBLISHED, BENCHMARKS = (ROOT / "resources" / name for name in ("studies", "published", "benchmarks"))
 SOURCES = ROOT / "docs/source"
 BEGIN, END = "<!-- {}: written by `make docs` -->", "<!-- end of {} -->"
 RENDERED = "<!-- Written by `make docs` from docs/source/{}: edit that, not this. -->"
@@ -41,7 +41,7 @@ def pages() -> list[Path]:
 def rendered(page: Path) -> str:
     """Return a page, made from its source and the kept tables, and say so in its first line, or in README's last."""
     kept = functools.cache(lambda name: Run(STUDIES / name))
-    made = environment(SOURCES, kept=kept, about=_about, published=Run(PUBLISHED))
+    made = environment(SOURCES, kept=kept, about=_about, published=Run(PUBLISHED), benchmark=Run(BENCHMARKS))
     text, comment = made.get_template(page.name).render(), RENDERED.format(page.name)
     return f"{text.rstrip()} {comment}\n" if page.parent == ROOT else f"{comment}\n\n{text}"
 
