@@ -77,9 +77,10 @@ def main(options: argparse.Namespace) -> None:
     print(f"bytes take {seconds[0] / seconds[1]:.2f} times as long as tokens; peak memory {peak():,.0f} MB")
     if options.keep and not options.genlm:  # a third model would raise the peak of memory
         times = {"view": (seconds[0], "s"), "tokens": (seconds[1], "s"), "memory": (peak(), "MB")}
-        losses = {"view_loss": (bits[0], "bits a byte"), "tokens_loss": (bits[1], "bits a byte")}
+        times["ratio"] = (seconds[0] / seconds[1], "times")
+        bits_lost = {"view_loss": (bits[0], "bits a byte"), "tokens_loss": (bits[1], "bits a byte")}
         case = f"{(options.folder or Path('toy')).name}, {options.bytes} bytes"
-        keep("byte_view", case, times | losses | {"bytes_a_token": (scored / tokens, "bytes")})
+        keep("byte_view", case, times | bits_lost | {"bytes_a_token": (scored / tokens, "bytes")})
 
 
 def windows(text: bytes, scored: int, context: int) -> Iterator[tuple[bytes, bytes]]:
