@@ -75,6 +75,7 @@ def _solve_position(columns, normal, p, bound, mass_tolerance, status, basis, re
         _move(state, j, -1.0, 1.0, FEASIBLE)
     _accept_rows(state)
     while True:
+        _reject_unblocked(state)
         token = _next_target(state, p, mass_tolerance)
         if token < 0:
             break
@@ -141,11 +142,9 @@ def _factor(matrix):
         inverse = 1.0 / matrix[row, column]
         for j in range(s):
             matrix[row, j] = matrix[row, j] * inverse if abs(matrix[row, j]) > noise[j] else 0.0
-        for i in range(m):
-            factor = matrix[i, column]
-            if i != row and factor != 0.0:
-                for j in range(s):
-                    matrix[i, j] -= factor * matrix[row, j]
+        factors = matrix[:, column].copy()
+        factors[row] = 0.0
+        _eliminate(matrix, matrix[row].copy(), factors)
     rows = np.flatnonzero(column_of >= 0)
     nonbasic = np.flatnonzero(~taken)
     tableau = np.empty((rank, len(nonbasic)))
@@ -172,6 +171,17 @@ def _deepest(tableau, r, bound):
         positive += max(value, 0.0)
         negative -= min(value, 0.0)
     return (bound - 1.0) * positive + negative
+
+
+@inner()
+def _reject_unblocked(state):
+    """Reject the open tokens at E that could be lowered to zero alone: the vertex there proves it, without a pivot."""
+    tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
+    for j in range(len(nonbasic)):
+        if status[nonbasic[j]] == OPEN and _nearest(-tableau[:, j], x_basic, bound, bound, 0.0) >= bound:
+            x_nonbasic[j] = 0.0
+            _decide(state, nonbasic[j], REJECTED)
+            x_nonbasic[j] = bound
 
 
 @inner()
@@ -229,23 +239,34 @@ def _minimise(state, token):
 def _price(state, row, careful):
     """Nonbasic token whose move lowers a row fastest (Dantzig), or the first by index (Bland)."""
     tableau, _, nonbasic, _, x_nonbasic, _, _, _, _ = state
-    best, chosen = SMALLEST_PRICE, -1
+    own, chosen = tableau[row], -1
+    best = SMALLEST_PRICE if careful else _highest_price(own, x_nonbasic)
     for j in range(len(nonbasic)):
-        price = -tableau[row, j] if x_nonbasic[j] > 0.0 else tableau[row, j]
-        if careful and price > SMALLEST_PRICE and (chosen < 0 or nonbasic[j] < nonbasic[chosen]):
+        price = -own[j] if x_nonbasic[j] > 0.0 else own[j]
+        if careful and price > best and (chosen < 0 or nonbasic[j] < nonbasic[chosen]):
             chosen = j
-        elif not careful and price > best:
-            best, chosen = price, j
+        elif not careful and price == best:
+            return j
     return chosen
+
+
+@inner(fastmath={"nnan", "nsz"})
+def _highest_price(own, x_nonbasic):
+    """Return the highest price in a row, if it is above the smallest, and infinity else."""
+    best = 0.0
+    for j in range(len(own)):
+        best = max(best, -own[j] if x_nonbasic[j] > 0.0 else own[j])
+    return best if best > SMALLEST_PRICE else np.inf
 
 
 @inner()
 def _move(state, j, direction, furthest, slack):
     """Move a nonbasic token until it or a basic one reaches a bound; return the row that it enters, or -1."""
     tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
-    row, step, at_bound = _ratio(tableau, basic, x_basic, j, direction, bound, furthest, slack)
+    speeds = tableau[:, j] * direction
+    row, step, at_bound = _ratio(speeds, basic, x_basic, bound, furthest, slack)
     for r in range(len(basic)):
-        x_basic[r] -= tableau[r, j] * direction * step
+        x_basic[r] -= speeds[r] * step
     arrived = x_nonbasic[j] + direction * step
     if row < 0:
         x_nonbasic[j] = bound if direction > 0 else 0.0
@@ -259,42 +280,55 @@ def _move(state, j, direction, furthest, slack):
 
 
 @inner()
-def _ratio(tableau, basic, x_basic, j, direction, bound, furthest, slack):
+def _ratio(speeds, basic, x_basic, bound, furthest, slack):
     """Result of the ratio test: the blocking row or -1, the step length, and whether the row is blocked at E."""
-    relaxed = furthest
-    for r in range(len(basic)):
-        speed = tableau[r, j] * direction
-        if speed > SMALLEST_PIVOT:
-            relaxed = min(relaxed, (x_basic[r] + slack) / speed)
-        elif speed < -SMALLEST_PIVOT:
-            relaxed = min(relaxed, (bound - x_basic[r] + slack) / -speed)
+    relaxed = _nearest(speeds, x_basic, bound, furthest, slack)
     row, step, at_bound, largest = -1, furthest, False, 0.0
     for r in range(len(basic)):
-        speed = tableau[r, j] * direction
-        if abs(speed) <= SMALLEST_PIVOT:
+        speed = abs(speeds[r])
+        room = (x_basic[r] if speeds[r] > 0.0 else bound - x_basic[r]) / speed
+        if room > relaxed or room >= furthest or speed <= SMALLEST_PIVOT:
             continue
-        room = x_basic[r] / speed if speed > 0 else (bound - x_basic[r]) / -speed
-        if room > relaxed or room >= furthest:
-            continue
-        better = abs(speed) > largest if slack > 0.0 else row < 0 or basic[r] < basic[row]
+        better = speed > largest if slack > 0.0 else row < 0 or basic[r] < basic[row]
         if better:
-            row, step, at_bound, largest = r, max(room, 0.0), speed < 0, abs(speed)
+            row, step, at_bound, largest = r, max(room, 0.0), speeds[r] < 0.0, speed
     return row, step, at_bound
+
+
+@inner(fastmath={"nnan", "nsz"})
+def _nearest(speeds, x_basic, bound, furthest, slack):
+    """Return how far a move can go until a coordinate has left the box by `slack`."""
+    nearest = furthest
+    for r in range(len(speeds)):
+        distance = (x_basic[r] if speeds[r] > 0.0 else bound - x_basic[r]) + slack
+        nearest = min(nearest, distance / abs(speeds[r]) if abs(speeds[r]) > SMALLEST_PIVOT else furthest)
+    return nearest
 
 
 @inner(fastmath={"contract"})
 def _pivot(tableau, row, j):
     """Exchange a basic and a nonbasic token."""
     inverse = 1.0 / tableau[row, j]
+    factors = tableau[:, j].copy()
+    factors[row] = 0.0
     for k in range(tableau.shape[1]):
         tableau[row, k] *= inverse
     tableau[row, j] = inverse
-    for r in range(tableau.shape[0]):
-        factor = tableau[r, j]
-        if r != row and factor != 0.0:
-            for k in range(tableau.shape[1]):
-                tableau[r, k] -= factor * tableau[row, k]
-            tableau[r, j] = -factor * inverse
+    _eliminate(tableau, tableau[row].copy(), factors)
+    for r in range(len(factors)):
+        if factors[r] != 0.0:
+            tableau[r, j] = -factors[r] * inverse
+
+
+@inner(fastmath={"contract"})
+def _eliminate(matrix, pivotal, factors):
+    """Subtract multiples of a row; a copy of it, because the loop is vectorised only where nothing overlaps."""
+    for r in range(len(factors)):
+        factor = factors[r]
+        if factor != 0.0:
+            own = matrix[r]
+            for k in range(len(pivotal)):
+                own[k] -= factor * pivotal[k]
 
 
 @inner()
