@@ -28,6 +28,7 @@ what it misses of the constraints (`Metric.repair`). The sum of a y has to stay 
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -111,6 +112,21 @@ class WorkingSet:
         """Places of the open tokens."""
         return np.flatnonzero(self.position.status[self.tokens] == OPEN)
 
+    def propose(self, places: np.ndarray, z: np.ndarray) -> None:
+        """Reject the `places` that columns z (k, n) of a search prove rejected, once they are projected in float64."""
+        self.reject(places, self.project(places, z.astype(np.float64)))
+
+    def project(self, places: np.ndarray, z: np.ndarray, pull: np.ndarray | float = 0.0) -> np.ndarray:
+        """Project columns z (k, n) onto B z + pull = 0 with -1 at the `places`, in this metric."""
+        metric, fixed = self.metric, (places, np.arange(len(places)))
+        z[fixed] = -1.0
+        missing = -(metric.whitened @ z + pull)
+        mine = metric.whitened[:, places]
+        spare = metric.weights[places] * (1 - metric.shares[places])
+        y = missing + mine * (np.einsum("ij,ij->j", mine, missing) / spare)
+        z += (metric.whitened.T @ y) / metric.weights[:, None]
+        return z
+
     def reject(self, places: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Whether columns z (k, n) over this set, each -1 at its own of the `places`, prove these tokens rejected."""
         position, fixed = self.position, (places, np.arange(len(places)))
@@ -123,25 +139,25 @@ class WorkingSet:
             position.keep(int(self.tokens[places[n]]), self.everywhere(z[:, n]))
         return proved
 
-    def reject_with_tail(self, place: int, z: np.ndarray, tail: np.ndarray) -> bool:
-        """Try one z, (k,) on this set and `tail` on the tokens outside, as a proof that a token is rejected."""
-        position, metric = self.position, self.metric
+    def reject_with_tail(
+        self, places: np.ndarray, z: np.ndarray, tail: np.ndarray, moved: np.ndarray, pull: np.ndarray
+    ) -> np.ndarray:
+        """Whether columns z (k, n) on this set and `moved` (t, n) on tokens `tail` (t,) prove the `places` rejected.
+
+        `pull` (r, n) is `self.pull(tail, moved)`; tokens in neither stay.
+        """
+        position, metric, fixed = self.position, self.metric, (places, np.arange(len(places)))
         if not metric.complete and len(tail):
-            return False
-        z = z.copy()
-        z[place] = 0.0
-        room = position.room(np.concatenate([z, tail])[:, None])
-        z[place] = -1.0
-        pull = self.tail_pull(tail[:, None])
-        error = self.pull_error(in_blocks(len(tail)), self.sizes[self.tail] @ abs(tail), pull)
-        residuals = metric.residuals(z[:, None], pull) + error
-        if not metric.repair(residuals, metric.shares[[place]])[0] <= room[0]:
-            return False
-        token = int(self.tokens[place])
-        position.decide(self.tokens[[place]], REJECTED)
-        if token in position.witnesses:
-            position.keep(token, self.everywhere(z, tail))
-        return True
+            return np.zeros(len(places), bool)
+        z[fixed] = 0.0
+        room = position.room(np.concatenate([z, moved]))
+        z[fixed] = -1.0
+        error = self.pull_error(in_blocks(len(tail)), self.sizes[tail] @ abs(moved), pull)
+        proved = metric.repair(metric.residuals(z, pull) + error, metric.shares[places]) <= room
+        position.decide(self.tokens[places[proved]], REJECTED)
+        for n in np.flatnonzero(proved & np.isin(self.tokens[places], list(position.witnesses))):
+            position.keep(int(self.tokens[places[n]]), self.everywhere(z[:, n], tail, moved[:, n]))
+        return proved
 
     def reject_slices(self, slices: list[np.ndarray]) -> np.ndarray:
         """Try to zero whole slices of the tail, each with its own compensation by this set (n,)."""
@@ -157,7 +173,7 @@ class WorkingSet:
         for n in np.flatnonzero(proved):
             position.decide(slices[n], REJECTED)
             for token in set(slices[n].tolist()) & position.witnesses.keys():
-                position.keep(token, self.everywhere(z[:, n], np.where(np.isin(self.tail, slices[n]), -1.0, 0.0)))
+                position.keep(token, self.everywhere(z[:, n], slices[n], -1.0))
         return proved
 
     def pull_error(self, rounding: float, sizes: np.ndarray, pull: np.ndarray) -> np.ndarray:
@@ -215,14 +231,24 @@ class WorkingSet:
         t[places, n] = 0
         return self.position.rise * np.maximum(t, 0).sum(axis=0) - np.minimum(t, 0).sum(axis=0), t_i
 
+    @cached_property
+    def tail_rows(self) -> np.ndarray:
+        """Rows of the basis of the tail, float32, which every `accept` reads."""
+        rows = np.empty((len(self.tail), self.position.constraints.columns.shape[1]), np.float32)
+        for start in range(0, len(self.tail), BLOCK):
+            rows[start : start + BLOCK] = self.position.constraints.columns[self.tail[start : start + BLOCK]]
+        return rows
+
     def tail_fall(self, y: np.ndarray, dtype: type) -> tuple[np.ndarray, float]:
         """The same sum over the tail, for unit combinations y of the basis's columns, and its error in float32."""
         total = np.zeros(y.shape[1])
         lowered: np.ndarray = y.astype(dtype)
         p: np.ndarray = self.position.p.astype(dtype)
+        columns = self.position.constraints.columns
         for start in range(0, len(self.tail), BLOCK):
             tokens = self.tail[start : start + BLOCK]
-            t = self.position.constraints.columns[tokens].astype(dtype) @ lowered
+            rows = self.tail_rows[start : start + BLOCK] if dtype is np.float32 else columns[tokens]
+            t = rows @ lowered
             t *= p[tokens, None]
             total += self.position.rise * np.maximum(t, 0).sum(axis=0, dtype=np.float64)
             total -= np.minimum(t, 0).sum(axis=0, dtype=np.float64)
@@ -235,17 +261,18 @@ class WorkingSet:
         columns, blocks = self.position.constraints.columns, range(0, len(self.tail), BLOCK)
         return np.concatenate([columns[self.tail[start : start + BLOCK]] @ y for start in blocks])
 
-    def tail_pull(self, z: np.ndarray) -> np.ndarray:
-        """Whitened sum of a_j z_j over the tail, for columns z (len(tail), n)."""
-        total = np.zeros((self.position.constraints.m, z.shape[1]))
-        for start in range(0, len(self.tail), BLOCK):
-            tokens = self.tail[start : start + BLOCK]
-            moved = self.position.p[tokens, None] * z[start : start + BLOCK]
-            total += self.position.constraints.of(tokens).T @ moved
+    def pull(self, tail: np.ndarray, moved: np.ndarray) -> np.ndarray:
+        """Whitened sum of a_j z_j over tokens `tail` (t,) of columns `moved` (t, n)."""
+        total = np.zeros((self.position.constraints.m, moved.shape[1]))
+        for start in range(0, len(tail), BLOCK):
+            tokens = tail[start : start + BLOCK]
+            total += self.position.constraints.of(tokens).T @ (self.position.p[tokens, None] * moved[start : start + BLOCK])
         return self.metric.whiten(total)
 
-    def everywhere(self, z: np.ndarray, tail: np.ndarray | float = 0.0) -> np.ndarray:
-        """Z of every token of the vocabulary, from its values on this set and on the tail."""
+    def everywhere(self, z: np.ndarray, tail: np.ndarray | None = None, moved: np.ndarray | float = 0.0) -> np.ndarray:
+        """Z of every token of the vocabulary, from its values on this set and on tokens of the tail."""
         whole = np.zeros(len(self.position.p))
-        whole[self.tokens], whole[self.tail] = z, tail
+        whole[self.tokens] = z
+        if tail is not None:
+            whole[tail] = moved
         return whole

@@ -33,7 +33,7 @@ def decide_one(working: WorkingSet, place: int, y: np.ndarray | None, steps: int
     for turn in range(rounds if len(working.tail) else 1):
         slices, ways = _slices(working, y, tail)
         moves = [np.where(slices == s, ways, 0.0) for s in range(slices.max(initial=-1) + 1)]
-        pulls = [working.tail_pull(np.stack(moves, axis=1))] if moves else []
+        pulls = [working.pull(working.tail, np.stack(moves, axis=1))] if moves else []
         cost = np.zeros(k + len(moves))
         cost[place] = 1
         back = BACK if turn else min(position.rise, 1 / position.rise)
@@ -49,8 +49,9 @@ def decide_one(working: WorkingSet, place: int, y: np.ndarray | None, steps: int
                 break
             least = z[place] + point.z[place]
             if least <= -1 - 2 * MARGIN:
-                moved = tail + ways * _spread(point.z[k:], slices)
-                if working.reject_with_tail(place, (z + point.z[:k]) / -least, moved / -least):
+                moved = (tail + ways * _spread(point.z[k:], slices))[:, None] / -least
+                own, pull = (z + point.z[:k])[:, None] / -least, working.pull(working.tail, moved)
+                if working.reject_with_tail(np.array([place]), own, working.tail, moved, pull)[0]:
                     return taken
             towards = np.sign(mine @ point.y) * point.y
             inside, t_i = working.fall((columns.T @ towards)[:, None], np.array([place]))

@@ -10,6 +10,7 @@ is accepted. Both are only proposals, which `WorkingSet.reject` and `WorkingSet.
 import numpy as np
 
 from oversmoothing.bat.large.position import OPEN, WorkingSet
+from oversmoothing.bat.large.widened import WidenedSet
 
 WIDTH = 512  # tokens at once
 EVERY = 5  # steps between the tests for acceptance, which cost a product with the whole basis
@@ -20,7 +21,7 @@ LIGHTEST = 1e-30  # weight below which float32 holds no direction
 Best = dict[int, tuple[float, np.ndarray]]
 
 
-def project(working: WorkingSet, places: np.ndarray, steps: int, tolerance: float) -> Best:
+def project(working: WorkingSet | WidenedSet, places: np.ndarray, steps: int, tolerance: float) -> Best:
     """Decide what a number of steps can decide of the tokens at `places`, until the open ones have little mass.
 
     Return, for tokens that are still open, by id: the lowest bound of their fall and the whitened y that gives it.
@@ -34,7 +35,7 @@ def project(working: WorkingSet, places: np.ndarray, steps: int, tolerance: floa
     return {token: lowest for token, lowest in best.items() if working.position.status[token] == OPEN}
 
 
-def _project(working: WorkingSet, left: np.ndarray, steps: int, tolerance: float) -> Best:
+def _project(working: WorkingSet | WidenedSet, left: np.ndarray, steps: int, tolerance: float) -> Best:
     metric, rise = working.metric, np.float32(working.position.rise)
     whitened = metric.whitened.astype(np.float32)
     pulls = (metric.whitened / metric.weights).astype(np.float32)
@@ -56,7 +57,7 @@ def _project(working: WorkingSet, left: np.ndarray, steps: int, tolerance: float
         on_plane[fixed] = -1
         feasible = np.flatnonzero((on_plane.max(axis=0) < rise * np.float32(0.999)) & (on_plane.min(axis=0) >= -1))
         if len(feasible):
-            working.reject(left[feasible], _exact(working, left[feasible], on_plane[:, feasible]))
+            working.propose(left[feasible], on_plane[:, feasible])
         if step % EVERY == 0 or step == steps:
             inside, reach = working.fall(z * weights, left)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -81,15 +82,3 @@ def _project(working: WorkingSet, left: np.ndarray, steps: int, tolerance: float
             break
     return best
 
-
-def _exact(working: WorkingSet, places: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Project again, in float64."""
-    metric, fixed = working.metric, (places, np.arange(len(places)))
-    z = z.astype(np.float64)
-    z[fixed] = -1.0
-    missing = -(metric.whitened @ z)
-    mine = metric.whitened[:, places]
-    spare = metric.weights[places] * (1 - metric.shares[places])
-    y = missing + mine * (np.einsum("ij,ij->j", mine, missing) / spare)
-    z += (metric.whitened.T @ y) / metric.weights[:, None]
-    return z

@@ -9,8 +9,8 @@ The stages, each on what the ones before left open:
 3. The theorem of `lewis` rejects most of the working set.
 4. The metric itself gives a y for each token that the others can hardly replace.
 5. Accelerated projection, all open tokens together (`projection`).
-6. The theorem again, on all tokens, where much of the tail is still open; then stages 2, 3 and 5 on a larger working
-   set.
+6. The theorem again, on all tokens, where much of the tail is still open; then stage 5 with more tokens that may move
+   (`widened`), or, where that proves too little or costs little, stages 2, 3 and 5 on a larger working set.
 7. One linear program for each token that is left, the most probable first (`programs`), until a number of them in a
    row decide nothing or their steps are used up.
 
@@ -18,14 +18,17 @@ It stops once the open tokens have no more mass than asked. No stage decides wit
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.lewis import STEPS
 from oversmoothing.bat.large.position import ACCEPTED, OPEN, RAREST, REJECTED, Position, WorkingSet
 from oversmoothing.bat.large.programs import decide_one
 from oversmoothing.bat.large.projection import Best, project
+from oversmoothing.bat.large.widened import WidenedSet
 
 LEAST, MOST = 4, 12  # size of the working set in units of m
 WHOLE = 200_000  # numbers in the matrix of all tokens up to which they are the working set
@@ -61,16 +64,10 @@ def solve(
         working = WorkingSet(position, np.concatenate([working.tokens, stubborn[: 2 * constraints.m]]), STEPS)
     working.reject_bulk()
     _accept_directly(working)
-    best = project(working, _worth(working, mass_tolerance / 10), FIRST_STEPS, mass_tolerance)
-    first = working
+    best = project(working, _worth(working, mass_tolerance / 4), FIRST_STEPS, mass_tolerance)
     if position.mass(OPEN) > mass_tolerance and len(working.tail):
         _reject_everywhere(working, mass_tolerance / 4)
-        working = _widen(working)
-        _zero_tail(working, mass_tolerance / 4)
-        working.reject_bulk()
-        best = project(working, _worth(working, mass_tolerance / 10), MORE_STEPS, mass_tolerance)
-        if len(working.tokens) * constraints.m**2 > PROGRAM_SIZE:
-            working, best = first, {}
+        working, best = _search_wider(working, mass_tolerance)
     _decide_one_by_one(working, best, mass_tolerance)
     return position
 
@@ -164,16 +161,36 @@ def _reject_everywhere(working: WorkingSet, spare: float) -> None:
         WorkingSet(position, whole, STEPS).reject_bulk()
 
 
-def _widen(working: WorkingSet) -> WorkingSet:
-    """Enlarge the working set."""
-    position, tail = working.position, working.tail
-    tail = tail[position.p[tail] > RAREST]
+def _search_wider(working: WorkingSet, tolerance: float) -> tuple[WorkingSet, Best]:
+    """Search once more among more tokens; return the working set for the programs, and what helps them.
+
+    A large set only searches there, where its metric describes all constraints and it covers what is open.
+    """
+    position, m = working.position, working.position.constraints.m
+    added = _beyond(working)
+    costly = (len(working.tokens) + len(added)) * m**2 > PROGRAM_SIZE
+    open_tail = float(position.p[working.tail][position.status[working.tail] == OPEN].sum())
+    if costly and working.metric.complete and open_tail <= tolerance / 2:
+        with suppress(LinAlgError):
+            widened = WidenedSet(working, added)
+            best = project(widened, _worth(working, tolerance / 2 - open_tail), MORE_STEPS, tolerance)
+            return working, {token: (fall, widened.of_base(y)) for token, (fall, y) in best.items()}
+    columns = working.metric.whiten((position.p[added, None] * position.constraints.of(added)).T)
+    start = np.concatenate([working.metric.lengths, np.linalg.norm(columns, axis=0)])
+    enlarged = WorkingSet(position, np.concatenate([working.tokens, added]), 2, start)
+    _zero_tail(enlarged, tolerance / 4)
+    enlarged.reject_bulk()
+    best = project(enlarged, _worth(enlarged, tolerance / 10), MORE_STEPS, tolerance)
+    return (working, {}) if costly else (enlarged, best)
+
+
+def _beyond(working: WorkingSet) -> np.ndarray:
+    """Tokens of the tail with the largest columns, as many as enlarge a working set well."""
+    position = working.position
+    tail = working.tail[position.p[working.tail] > RAREST]
     score = position.p[tail] * position.constraints.norms[tail]
     most = min(WIDER * len(working.tokens), max(LARGEST // position.constraints.m, len(working.tokens)))
-    new = tail[np.argsort(-score, kind="stable")[: most - len(working.tokens)]]
-    columns = working.metric.whiten((position.p[new, None] * position.constraints.of(new)).T)
-    start = np.concatenate([working.metric.lengths, np.linalg.norm(columns, axis=0)])
-    return WorkingSet(position, np.concatenate([working.tokens, new]), 2, start)
+    return tail[np.argsort(-score, kind="stable")[: most - len(working.tokens)]]
 
 
 def _decide_one_by_one(working: WorkingSet, best: Best, mass_tolerance: float) -> None:
