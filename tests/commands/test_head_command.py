@@ -217,13 +217,31 @@ def test_seconds_by_hand():
 
 
 def test_the_interval_of_tbat_by_hand():
-    """One dimension; of three positions in two passages one may lose its second token, and t of one degree is 12.7."""
-    basis, p = prepare(np.array([[1.0], [2.0], [3.0]])), np.array([[0.45, 0.1, 0.45], [0.3, 0.4, 0.3], [0.3, 0.4, 0.3]])
-    found = tbat(basis, p, np.array([2, 5, 5]), np.log(1.25), 0.0)
-    assert (found["low"], found["high"]) == pytest.approx((0.1 / 3, 0.1 / 3))
-    assert found["interval"] == pytest.approx({"low": 0, "high": 0.05 + 12.7062 * 0.05}, rel=1e-4)
-    alone = tbat(basis, p, np.array([2, 2, 2]), np.log(1.25), 0.0)
-    assert alone["interval"] == {"low": None, "high": None}
+    """One dimension; of six positions in five passages one may lose its second token; t of four degrees is 2.776."""
+    loses, keeps = [0.45, 0.1, 0.45], [0.3, 0.4, 0.3]
+    basis, p = prepare(np.array([[1.0], [2.0], [3.0]])), np.array([loses, *[keeps] * 5])
+    found = tbat(basis, p, np.array([1, 2, 3, 4, 6, 6]), np.log(1.25), 0.0)
+    assert (found["low"], found["high"]) == pytest.approx((0.1 / 6, 0.1 / 6))
+    assert found["interval"] == pytest.approx({"low": 0, "high": 0.02 + 2.7764 * 0.02}, rel=1e-4)
+    assert [value["low"] for value in found["values"]] == pytest.approx([0.1, 0, 0, 0, 0, 0])
+    few = tbat(basis, p, np.array([1, 2, 3, 4, 4, 4]), np.log(1.25), 0.0)
+    assert few["interval"] == {"low": None, "high": None}
+    assert few["passages"] == 4
+
+
+def test_a_tbat_of_few_passages_says_where_its_values_lie_and_how_to_get_an_interval(llama, capsys):
+    (llama / "own.txt").write_text(TEXT)
+    given = ["--text", str(llama / "own.txt"), "--positions", "10", "--no-unargmaxable", "--tbat"]
+    found = head(llama, *given, "2")["tbat"]
+    printed = capsys.readouterr().out
+    values = found["values"]
+    assert found["interval"]["low"] is None
+    assert np.mean([value["low"] for value in values]) == pytest.approx(found["low"])
+    low, high = min(value["low"] for value in values), max(value["high"] for value in values)
+    assert f"mean of 2 positions, each in [{low:.4f}, {high:.4f}]" in printed
+    assert "it needs positions in 5 passages, not 2; give " in printed
+    assert head(llama, *given, "0")["tbat"] is None
+    assert "TBAT" not in capsys.readouterr().out
 
 
 def test_the_id_before_texts_stands_before_each_passage(llama, capsys, caplog):

@@ -8,6 +8,7 @@ several tokens are decided at once:
 * A vertex rejects every token that is zero there.
 * A row r with sum_l ((E - 1) max(T_rl, 0) + max(-T_rl, 0)) < 1 accepts its token: that sum is the most that x_B[r]
   can fall below 1 anywhere in the box (the dual bound, a Farkas certificate).
+* A token at E is rejected if nothing blocks its way to zero: the vertex there need not be visited.
 
 The solver first moves every nonbasic coordinate from 1 down to 0, which ends at a vertex and rejects most of the
 tokens that can be rejected. It then minimises x_i for each remaining token, starting from the vertex where the previous
@@ -176,7 +177,7 @@ def _deepest(tableau, r, bound):
 @inner()
 def _reject_unblocked(state):
     """Reject the open tokens at E that could be lowered to zero alone: the vertex there proves it, without a pivot."""
-    tableau, basic, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
+    tableau, _, nonbasic, x_basic, x_nonbasic, status, bound, _, _ = state
     for j in range(len(nonbasic)):
         if status[nonbasic[j]] == OPEN and _nearest(-tableau[:, j], x_basic, bound, bound, 0.0) >= bound:
             x_nonbasic[j] = 0.0

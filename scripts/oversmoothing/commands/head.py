@@ -48,8 +48,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("model", help=what)
     command.add_argument("--text", metavar="FILE", help=f"{TEXT}; none: the head alone")
     number("--positions", default=64, help="tokens of the text to predict (default: %(default)s)")
-    what = "how many of them get a TBAT (default: %(default)s; seconds each in a large head)"
-    number("--tbat-positions", default=2, help=what)
+    what = "how many of them get a TBAT (default: %(default)s; seconds each in a large head; 0: none)"
+    number("--tbat-positions", "--tbat", default=2, help=what)
     what = "a model with the same tokenizer: how far MODEL is from it, and how much of that any model with this head "
     command.add_argument("--truth", metavar="TRUTH", help=f"{what}would be")
     what = "how many of the positions are compared with TRUTH (default: %(default)s; seconds each in a large head)"

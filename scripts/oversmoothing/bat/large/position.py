@@ -113,8 +113,11 @@ class WorkingSet:
         return np.flatnonzero(self.position.status[self.tokens] == OPEN)
 
     def propose(self, places: np.ndarray, z: np.ndarray) -> None:
-        """Reject the `places` that columns z (k, n) of a search prove rejected, once they are projected in float64."""
-        self.reject(places, self.project(places, z.astype(np.float64)))
+        """Reject the `places` that columns z (k, n) of a search prove rejected, as they are or projected in float64."""
+        z = z.astype(np.float64)
+        left = ~self.reject(places, z)
+        if left.any():
+            self.reject(places[left], self.project(places[left], z[:, left]))
 
     def project(self, places: np.ndarray, z: np.ndarray, pull: np.ndarray | float = 0.0) -> np.ndarray:
         """Project columns z (k, n) onto B z + pull = 0 with -1 at the `places`, in this metric."""
@@ -159,12 +162,19 @@ class WorkingSet:
             position.keep(int(self.tokens[places[n]]), self.everywhere(z[:, n], tail, moved[:, n]))
         return proved
 
-    def reject_slices(self, slices: list[np.ndarray]) -> np.ndarray:
-        """Try to zero whole slices of the tail, each with its own compensation by this set (n,)."""
+    def sums(self, slices: list[np.ndarray]) -> np.ndarray:
+        """Sum of the columns a_j of each slice (m, n)."""
+        position = self.position
+        return np.stack([position.p[tokens] @ position.constraints.of(tokens) for tokens in slices], axis=1)
+
+    def reject_slices(self, slices: list[np.ndarray], sums: np.ndarray) -> np.ndarray:
+        """Try to zero whole slices of the tail, each with its own compensation by this set (n,).
+
+        `sums` (m, n) are those of their columns, in any order.
+        """
         position, metric = self.position, self.metric
         if not metric.complete:
             return np.zeros(len(slices), bool)
-        sums = np.stack([position.p[tokens] @ position.constraints.of(tokens) for tokens in slices], axis=1)
         pull = metric.whiten(sums)
         z = (metric.whitened.T @ pull) / metric.weights[:, None]
         sizes = np.array([self.sizes[tokens].sum() for tokens in slices])
@@ -266,7 +276,9 @@ class WorkingSet:
         total = np.zeros((self.position.constraints.m, moved.shape[1]))
         for start in range(0, len(tail), BLOCK):
             tokens = tail[start : start + BLOCK]
-            total += self.position.constraints.of(tokens).T @ (self.position.p[tokens, None] * moved[start : start + BLOCK])
+            total += self.position.constraints.of(tokens).T @ (
+                self.position.p[tokens, None] * moved[start : start + BLOCK]
+            )
         return self.metric.whiten(total)
 
     def everywhere(self, z: np.ndarray, tail: np.ndarray | None = None, moved: np.ndarray | float = 0.0) -> np.ndarray:

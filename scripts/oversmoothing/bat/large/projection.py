@@ -14,6 +14,7 @@ from oversmoothing.bat.large.widened import WidenedSet
 
 WIDTH = 512  # tokens at once
 EVERY = 5  # steps between the tests for acceptance, which cost a product with the whole basis
+LESS = 0.8  # share of what the tail last added to a fall, by which a token is not tried before it would be accepted
 SHRINK = 0.01  # the steps aim this share inside the box, so that they arrive in finitely many
 ALONE = 0.9999  # from this share on, the others cannot replace a token
 LIGHTEST = 1e-30  # weight below which float32 holds no direction
@@ -38,34 +39,35 @@ def project(working: WorkingSet | WidenedSet, places: np.ndarray, steps: int, to
 def _project(working: WorkingSet | WidenedSet, left: np.ndarray, steps: int, tolerance: float) -> Best:
     metric, rise = working.metric, np.float32(working.position.rise)
     whitened = metric.whitened.astype(np.float32)
-    pulls = (metric.whitened / metric.weights).astype(np.float32)
     weights = metric.weights.astype(np.float32)[:, None]
     left_over = (1 - metric.shares).astype(np.float32)
     lowest, highest = np.float32(SHRINK - 1), np.float32(rise * (1 - SHRINK))
     nearest = np.zeros((len(weights), len(left)), np.float32)
     ahead, pace = nearest.copy(), np.ones(len(left), np.float32)
-    tried = np.full(len(left), np.inf)
+    tried, beyond = np.full(len(left), np.inf), np.zeros(len(left))
     best: Best = {}
     for step in range(1, steps + 1):
         fixed = left, np.arange(len(left))
         ahead[fixed] = -1
         missing = -(whitened @ ahead)
-        mine = pulls[:, left]
+        mine = whitened[:, left] / weights[left, 0]
         y = missing + whitened[:, left] * (np.einsum("ij,ij->j", mine, missing) / left_over[left])
-        z = pulls.T @ y
+        moves = whitened.T @ y
+        z = moves / weights
         on_plane = ahead + z
         on_plane[fixed] = -1
         feasible = np.flatnonzero((on_plane.max(axis=0) < rise * np.float32(0.999)) & (on_plane.min(axis=0) >= -1))
         if len(feasible):
             working.propose(left[feasible], on_plane[:, feasible])
         if step % EVERY == 0 or step == steps:
-            inside, reach = working.fall(z * weights, left)
+            inside, reach = working.fall(moves, left)
             with np.errstate(divide="ignore", invalid="ignore"):
                 falls = np.where(reach > 0, inside / reach, np.inf)
-            good = np.flatnonzero((falls < 1 - 1e-4) & (falls < tried - 0.02))
+            good = np.flatnonzero((falls < 1 - 1e-4) & (falls < tried - 0.02) & (falls + LESS * beyond < 1))
             if len(good):
                 tried[good] = falls[good]
                 bounds = working.accept(left[good], y[:, good].astype(np.float64))
+                beyond[good] = np.where(np.isfinite(bounds), bounds - falls[good], 0.0)
                 for n, bound in zip(good.tolist(), bounds.tolist(), strict=True):
                     token = int(working.tokens[left[n]])
                     if bound < best.get(token, (np.inf,))[0]:
@@ -77,8 +79,8 @@ def _project(working: WorkingSet | WidenedSet, left: np.ndarray, steps: int, tol
         nearest, pace = new, faster
         keep = working.position.status[working.tokens[left]] == OPEN
         if not keep.all():
-            nearest, ahead, pace, left, tried = nearest[:, keep], ahead[:, keep], pace[keep], left[keep], tried[keep]
+            nearest, ahead, pace, left = nearest[:, keep], ahead[:, keep], pace[keep], left[keep]
+            tried, beyond = tried[keep], beyond[keep]
         if not len(left) or working.position.mass(OPEN) <= tolerance:
             break
     return best
-

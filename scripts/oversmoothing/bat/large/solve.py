@@ -17,7 +17,7 @@ The stages, each on what the ones before left open:
 It stops once the open tokens have no more mass than asked. No stage decides without a proof (`position`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -33,10 +33,12 @@ from oversmoothing.bat.large.widened import WidenedSet
 LEAST, MOST = 4, 12  # size of the working set in units of m
 WHOLE = 200_000  # numbers in the matrix of all tokens up to which they are the working set
 BEYOND = 0.03  # mass beyond it that is worth enlarging it for, up to the most
-WIDER = 4  # times the working set of the second projection
+WIDER = 4  # times the working set of the second projection;
+SEARCHED, DOUBLED = 16, 2  # where it only searches there, so many m, or twice the working set if that is more
 LARGEST = 12_000_000  # numbers in a working set's matrix: 96 MB, of which a few are held
-SLICE = 0.02  # mass of the first slices of the tail
-FIRST_STEPS, MORE_STEPS = 60, 300  # of the projections
+LEAVES = 256  # slices of the tail whose columns are summed once
+FIRST_STEPS, MORE_STEPS = 60, 300  # of the projections; and
+FEWER_STEPS, SEARCH_STEPS = 30, 120  # of the first where another follows, and of one that only searches there
 REPLACED = 0.6  # length from which the metric's own y may accept a token
 SHIFTS = (0.0, 0.3, 0.6, 0.9, 1.2)  # of that y towards a quantile, in standard deviations of t_j / p_j
 WIDTH = 256  # tokens at once
@@ -64,7 +66,8 @@ def solve(
         working = WorkingSet(position, np.concatenate([working.tokens, stubborn[: 2 * constraints.m]]), STEPS)
     working.reject_bulk()
     _accept_directly(working)
-    best = project(working, _worth(working, mass_tolerance / 4), FIRST_STEPS, mass_tolerance)
+    steps = FEWER_STEPS if len(working.tail) else FIRST_STEPS
+    best = project(working, _worth(working, mass_tolerance / 4), steps, mass_tolerance)
     if position.mass(OPEN) > mass_tolerance and len(working.tail):
         _reject_everywhere(working, mass_tolerance / 4)
         working, best = _search_wider(working, mass_tolerance)
@@ -110,16 +113,34 @@ def _zero_tail(working: WorkingSet, spare: float) -> np.ndarray:
     position = working.position
     tail = working.tail[position.status[working.tail] == OPEN]
     tail = tail[np.argsort(-position.p[tail], kind="stable")]
-    cuts = np.flatnonzero(np.diff(np.cumsum(position.p[tail]) // SLICE)) + 1
-    todo = [part for part in np.split(tail, cuts) if len(part)]
-    while todo and position.p[np.concatenate(todo)].sum() > spare:
-        resisting = []
-        for start in range(0, len(todo), WIDTH):
-            some = todo[start : start + WIDTH]
-            proved = working.reject_slices(some)
-            resisting += [part for part, done in zip(some, proved.tolist(), strict=True) if not done]
-        todo = [half for part in resisting if len(part) > 1 for half in np.array_split(part, 2)]
+    if position.p[tail].sum() > spare:
+        leaves = np.array_split(tail, min(LEAVES, len(tail)))
+        sums = working.sums(leaves)
+
+        def of_leaves(parts: list[np.ndarray]) -> np.ndarray:
+            slices = [np.concatenate([leaves[leaf] for leaf in part]) for part in parts]
+            return working.reject_slices(slices, np.stack([sums[:, part].sum(axis=1) for part in parts], axis=1))
+
+        masses = np.array([position.p[leaf].sum() for leaf in leaves])
+        left = _halve([np.arange(len(leaves))], masses, spare, of_leaves)
+        few = [half for part in left for leaf in part for half in np.array_split(leaves[leaf], 2) if len(half)]
+        _halve(few, position.p, spare, lambda parts: working.reject_slices(parts, working.sums(parts)))
     return tail[(position.status[tail] == OPEN) & (position.p[tail] > RAREST)]
+
+
+def _halve(
+    parts: list[np.ndarray], mass: np.ndarray, spare: float, prove: Callable[[list[np.ndarray]], np.ndarray]
+) -> list[np.ndarray]:
+    """Prove parts, halving those that resist until single ones do or what is left has little mass; return what is."""
+    single: list[np.ndarray] = []
+    while parts and mass[np.concatenate(parts)].sum() > spare:
+        resisting = []
+        for start in range(0, len(parts), WIDTH):
+            some = parts[start : start + WIDTH]
+            resisting += [part for part, done in zip(some, prove(some).tolist(), strict=True) if not done]
+        single += [part for part in resisting if len(part) == 1]
+        parts = [half for part in resisting if len(part) > 1 for half in np.array_split(part, 2)]
+    return single + parts
 
 
 def _accept_directly(working: WorkingSet) -> None:
@@ -172,8 +193,9 @@ def _search_wider(working: WorkingSet, tolerance: float) -> tuple[WorkingSet, Be
     open_tail = float(position.p[working.tail][position.status[working.tail] == OPEN].sum())
     if costly and working.metric.complete and open_tail <= tolerance / 2:
         with suppress(LinAlgError):
-            widened = WidenedSet(working, added)
-            best = project(widened, _worth(working, tolerance / 2 - open_tail), MORE_STEPS, tolerance)
+            size = max(SEARCHED * m, DOUBLED * len(working.tokens))
+            widened = WidenedSet(working, added[: size - len(working.tokens)])
+            best = project(widened, _worth(working, tolerance / 2 - open_tail), SEARCH_STEPS, tolerance)
             return working, {token: (fall, widened.of_base(y)) for token, (fall, y) in best.items()}
     columns = working.metric.whiten((position.p[added, None] * position.constraints.of(added)).T)
     start = np.concatenate([working.metric.lengths, np.linalg.norm(columns, axis=0)])

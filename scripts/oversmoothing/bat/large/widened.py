@@ -1,8 +1,8 @@
 """A working set with more tokens, only to search: what it finds is proved by the set that it widens.
 
 A token that the working set leaves open often needs tokens outside it. To search among these too, a metric in float32
-is enough, which takes a tenth of the time of one that bounds its errors: the set's own metric, corrected for the columns
-that are added. Only tokens of the set itself are decided.
+is enough, which takes a tenth of the time of one that bounds its errors: the set's own metric, corrected for the
+columns that are added. Only tokens of the set itself are decided.
 """
 
 from dataclasses import dataclass

@@ -34,6 +34,7 @@ from oversmoothing.numerics.statistics import student_interval
 
 NOTABLE = 0.01  # share of the largest singular value
 EFFORT = 2  # of `argmaxable`: half its default, which takes seconds longer
+ENOUGH = 5  # passages with a TBAT from which its mean gets an interval; of two, Student's t would be 12.7
 NUMERICAL = 1e-6  # share of it below which one counts as zero, as in `head_gradient.column_space`
 
 
@@ -172,16 +173,18 @@ def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_to
     bounds = np.minimum(found, 1)  # rounding may lead above 1
     low, high = bounds.mean(axis=0).tolist()
     least, most = None, None
-    if len(those := np.unique(passage)) > 1:
+    if len(those := np.unique(passage)) >= ENOUGH:
         lows, highs = np.array([bounds[passage == one].mean(axis=0) for one in those]).T.tolist()
         least, most = max(student_interval(lows)[1], 0.0), min(student_interval(highs)[2], 1.0)
     return {
         "positions": len(p),
+        "passages": len(those),
         "delta": delta,
         "mass_tolerance": mass_tolerance,
         "low": low,
         "high": high,
         "interval": {"low": least, "high": most},
+        "values": [{"low": least, "high": most} for least, most in bounds.tolist()],
         "undecided": float(np.mean(undecided)),
     }
 

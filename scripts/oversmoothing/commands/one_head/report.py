@@ -5,6 +5,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+from oversmoothing.commands.one_head.measure import ENOUGH
 from oversmoothing.printable import printable
 from oversmoothing.tables.visible_bytes import OPEN_BOX, visible
 
@@ -82,14 +83,25 @@ def _text(text: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
         ("gradient of the logits", f"{text['gradient_share']:.2%} of its squared norm passes the head"),
         ("", f"(a random head of this rank: {text['random_gradient_share']:.2%})"),
     ]
-    if tbat:
-        low, high = tbat["interval"]["low"], tbat["interval"]["high"]
-        over = "" if low is None else f", 95 % [{low:.3f}, {high:.3f}]"
-        rows += [
-            ("TBAT", f"[{tbat['low']:.4f}, {tbat['high']:.4f}], mean of {tbat['positions']} positions{over}"),
-            ("", f"(delta {tbat['delta']:.4g} nats; {tbat['undecided']:,.1f} tokens undecided per position)"),
-        ]
-    return rows
+    return rows + (_tbat(tbat, text["passages"]) if tbat else [])
+
+
+def _tbat(tbat: dict[str, Any], passages: int) -> list[Row]:
+    """Return the mean with its interval, or with the range of the values and how to get an interval."""
+    interval, n = tbat["interval"], tbat["positions"]
+    mean, more = f"[{tbat['low']:.4f}, {tbat['high']:.4f}]", []
+    if interval["low"] is not None:
+        mean += f", mean of {n} positions, 95 % [{interval['low']:.3f}, {interval['high']:.3f}]"
+    else:
+        least, most = min(value["low"] for value in tbat["values"]), max(value["high"] for value in tbat["values"])
+        mean += f", mean of {n} positions, each in [{least:.4f}, {most:.4f}]" if n > 1 else ", one position"
+        how = f"--tbat {ENOUGH}" if passages >= ENOUGH else "a longer text"
+        more = [("", f"(no interval: it needs positions in {ENOUGH} passages, not {tbat['passages']}; give {how})")]
+    return [
+        ("TBAT", mean),
+        *more,
+        ("", f"(delta {tbat['delta']:.4g} nats; {tbat['undecided']:,.1f} tokens undecided per position)"),
+    ]
 
 
 def _forced(forced: dict[str, Any] | None) -> list[Row]:

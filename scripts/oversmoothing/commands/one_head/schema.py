@@ -109,14 +109,19 @@ TBAT = _object(
     "Mass of the BAT-reject set of the model's own distribution: bounds; null if it was not measured, and with a cap.",
     optional=True,
     positions=_count("Positions of the text that the following values are means over.", 1),
+    passages=_count("Passages that these positions are in.", 1),
     delta=_number("Of BAT, nats."),
     mass_tolerance=_share("Probability that may stay undecided at a position."),
     low=_share("Mean proved mass, probability."),
     high=_share("Mean mass that is not disproved, probability."),
     interval=_object(
         "95 % interval of the mean by Student's t over passages, of `low` below and of `high` above.",
-        low=_or_null(_share("Null with one passage.")),
-        high=_or_null(_share("Null with one passage.")),
+        low=_or_null(_share("Null with fewer than five passages.")),
+        high=_or_null(_share("Null with fewer than five passages.")),
+    ),
+    values=_list(
+        "At each position, in the order of the text.",
+        _object("Bounds.", low=_share("Proved mass, probability."), high=_share("Mass that is not disproved.")),
     ),
     undecided=_number("Mean number of undecided tokens per position."),
 )
