@@ -22,6 +22,7 @@ from oversmoothing.commands.trial import Model, Trial, trial
 from oversmoothing.data.tokens.text import encode_bytes
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.data.windows import SCHEMA, TOKENS
+from oversmoothing.jobs import UserError
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import write_table
@@ -400,6 +401,11 @@ def test_a_trial_times_both_models_and_finds_the_noise_of_bf16(tmp_path):
     assert min(exact.passage, exact.scores, exact.tbat, exact.forced) > 0
     assert exact.largest < 1e-9 < 1e-7 < rounded.noise <= rounded.largest < 0.1
     assert (rounded.tbat, rounded.forced, rounded.precision) == (None, None, "bf16")
+
+
+def test_a_number_of_positions_below_one_is_an_error():
+    with pytest.raises(UserError, match="--tbat 0 must be at least 1"):
+        compare_models.main(["small", "large", "--text", "t.txt", "--tbat", "0"])
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from oversmoothing.commands import over_bytes, side_by_side
 from oversmoothing.commands.output import check_output, is_printed, write_output, written
 from oversmoothing.commands.over_bytes import cell, in_words
 from oversmoothing.commands.two_models import CONFIGS, Pair, add_arguments, finish, lengths, run, write_config
+from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable_lines
 from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS
 from oversmoothing.store.atomic import json_text
@@ -48,6 +49,8 @@ CAPPED = (
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     asked = parser().parse_args(arguments)
+    if asked.tbat is not None and asked.tbat < 1:
+        raise UserError(f"--tbat {asked.tbat} must be at least 1")
     check_output("--json", asked.json, lambda text: set(json.loads(text)) >= PARTS)
     with ExitStack() as stack:
         if is_printed(asked.json):  # a program reads it there
