@@ -9,8 +9,11 @@ from methods import constraints
 
 from oversmoothing.bat import reject
 from oversmoothing.bat.basis import prepare, prepare_tangent
+from oversmoothing.bat.large import solve as large
 from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED, Position
+from oversmoothing.bat.large.projection import project
 from oversmoothing.bat.large.solve import solve
+from oversmoothing.bat.large.widened import WidenedSet
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import DELTA, LARGEST_DENSE, reject_set
 from oversmoothing.samples.bat import bat_decoder
@@ -161,3 +164,30 @@ def test_a_wide_bracket_of_a_large_vocabulary_is_counted_instead_of_refused(monk
     assert score.undecided.dtype == np.int32
     assert score.undecided.tolist() == [40_000]
     assert (score.low[0], score.high[0]) == (0, pytest.approx(1))
+
+
+@pytest.mark.parametrize(("nats", "bound"), [(3.0, 1.25), (5.0, 1.25), (3.0, 2.5)])
+def test_what_a_search_among_more_tokens_decides_is_proved(nats, bound, monkeypatch):
+    """As for heads so large that the tokens that are added get no metric with bounds of its errors."""
+    generator = np.random.default_rng([8192, 32])
+    weights = head("ppmi", 8192, 32, generator)
+    p = distributions(weights, np.array([nats]), generator)[0]
+    found = []
+
+    def search(working, *others):
+        before = working.position.status.copy()
+        best = project(working, *others)
+        if isinstance(working, WidenedSet):
+            found.extend(np.flatnonzero(working.position.status != before).tolist())
+        return best
+
+    monkeypatch.setattr(large, "PROGRAM_SIZE", 0)
+    monkeypatch.setattr(large, "LEAST", 2)  # so that the first search leaves tokens open
+    monkeypatch.setattr(large, "MOST", 2)
+    monkeypatch.setattr(large, "project", search)
+    solve(constraints(prepare(weights)), p, bound, 1e-4)
+    tokens = np.array(found[:20])
+    position, proved = proved_share(weights, p, bound, 1e-4, tokens)
+    assert len(proved) == len(tokens) > 0
+    assert proved.all()
+    assert (position.status[tokens] != OPEN).all()

@@ -114,8 +114,7 @@ class WorkingSet:
 
     def propose(self, places: np.ndarray, z: np.ndarray) -> None:
         """Reject the `places` that columns z (k, n) of a search prove rejected, as they are or projected in float64."""
-        z = z.astype(np.float64)
-        left = ~self.reject(places, z)
+        left = ~self.reject(places, z := z.astype(np.float64))
         if left.any():
             self.reject(places[left], self.project(places[left], z[:, left]))
 
@@ -161,11 +160,6 @@ class WorkingSet:
         for n in np.flatnonzero(proved & np.isin(self.tokens[places], list(position.witnesses))):
             position.keep(int(self.tokens[places[n]]), self.everywhere(z[:, n], tail, moved[:, n]))
         return proved
-
-    def sums(self, slices: list[np.ndarray]) -> np.ndarray:
-        """Sum of the columns a_j of each slice (m, n)."""
-        position = self.position
-        return np.stack([position.p[tokens] @ position.constraints.of(tokens) for tokens in slices], axis=1)
 
     def reject_slices(self, slices: list[np.ndarray], sums: np.ndarray) -> np.ndarray:
         """Try to zero whole slices of the tail, each with its own compensation by this set (n,).
@@ -265,11 +259,6 @@ class WorkingSet:
         underflow = 2 * TINY_32 * len(y) * len(self.tail)
         noise = (len(y) + 8) * NOISE_32 * float(self.sizes[self.tail].sum()) + underflow
         return total, noise * self.position.most
-
-    def tail_products(self, y: np.ndarray) -> np.ndarray:
-        """u_j^T y for the tail, float64 (len(tail), n), for combinations y of the basis's columns."""
-        columns, blocks = self.position.constraints.columns, range(0, len(self.tail), BLOCK)
-        return np.concatenate([columns[self.tail[start : start + BLOCK]] @ y for start in blocks])
 
     def pull(self, tail: np.ndarray, moved: np.ndarray) -> np.ndarray:
         """Whitened sum of a_j z_j over tokens `tail` (t,) of columns `moved` (t, n)."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from oversmoothing.bat.large.interior_point import InteriorPoint
 from oversmoothing.bat.large.position import MARGIN, OPEN, WorkingSet
+from oversmoothing.bat.large.rounding import BLOCK
 
 MOST_STEPS = 40  # of the interior point method in one round
 ROUNDS, FEWER_ROUNDS, COSTLY = 12, 4, 3e8  # rounds, and rounds where a step takes more products than this
@@ -73,7 +74,8 @@ def _slices(working: WorkingSet, y: np.ndarray, tail: np.ndarray) -> tuple[np.nd
     if not len(tail):
         return np.zeros(0, int), np.zeros(0)
     raw = working.position.constraints.raise_(working.metric.lift(y[:, None]))
-    t = working.tail_products(raw)[:, 0]
+    columns, blocks = working.position.constraints.columns, range(0, len(tail), BLOCK)
+    t = np.concatenate([columns[working.tail[start : start + BLOCK]] @ raw[:, 0] for start in blocks])
     ways = np.where(t > 0, working.position.rise, -1.0) - tail
     slices = np.empty(len(tail), int)
     slices[np.argsort(abs(t), kind="stable")] = np.searchsorted(CUTS[1:-1] * len(tail), np.arange(len(tail)), "right")

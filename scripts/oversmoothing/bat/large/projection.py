@@ -9,7 +9,7 @@ is accepted. Both are only proposals, which `WorkingSet.reject` and `WorkingSet.
 
 import numpy as np
 
-from oversmoothing.bat.large.position import OPEN, WorkingSet
+from oversmoothing.bat.large.position import OPEN, TINY_32, WorkingSet
 from oversmoothing.bat.large.widened import WidenedSet
 
 WIDTH = 512  # tokens at once
@@ -39,7 +39,7 @@ def project(working: WorkingSet | WidenedSet, places: np.ndarray, steps: int, to
 def _project(working: WorkingSet | WidenedSet, left: np.ndarray, steps: int, tolerance: float) -> Best:
     metric, rise = working.metric, np.float32(working.position.rise)
     whitened = metric.whitened.astype(np.float32)
-    weights = metric.weights.astype(np.float32)[:, None]
+    weights = np.maximum(metric.weights, TINY_32).astype(np.float32)[:, None]
     left_over = (1 - metric.shares).astype(np.float32)
     lowest, highest = np.float32(SHRINK - 1), np.float32(rise * (1 - SHRINK))
     nearest = np.zeros((len(weights), len(left)), np.float32)

@@ -115,7 +115,7 @@ def _zero_tail(working: WorkingSet, spare: float) -> np.ndarray:
     tail = tail[np.argsort(-position.p[tail], kind="stable")]
     if position.p[tail].sum() > spare:
         leaves = np.array_split(tail, min(LEAVES, len(tail)))
-        sums = working.sums(leaves)
+        sums = _sums(position, leaves)
 
         def of_leaves(parts: list[np.ndarray]) -> np.ndarray:
             slices = [np.concatenate([leaves[leaf] for leaf in part]) for part in parts]
@@ -124,8 +124,13 @@ def _zero_tail(working: WorkingSet, spare: float) -> np.ndarray:
         masses = np.array([position.p[leaf].sum() for leaf in leaves])
         left = _halve([np.arange(len(leaves))], masses, spare, of_leaves)
         few = [half for part in left for leaf in part for half in np.array_split(leaves[leaf], 2) if len(half)]
-        _halve(few, position.p, spare, lambda parts: working.reject_slices(parts, working.sums(parts)))
+        _halve(few, position.p, spare, lambda parts: working.reject_slices(parts, _sums(position, parts)))
     return tail[(position.status[tail] == OPEN) & (position.p[tail] > RAREST)]
+
+
+def _sums(position: Position, slices: list[np.ndarray]) -> np.ndarray:
+    """Sum of the columns a_j of each slice, (m, n)."""
+    return np.stack([position.p[tokens] @ position.constraints.of(tokens) for tokens in slices], axis=1)
 
 
 def _halve(
