@@ -25,7 +25,7 @@ from keeping import keep  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from oversmoothing.bat.basis import prepare  # noqa: E402
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs  # noqa: E402
