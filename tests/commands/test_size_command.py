@@ -10,7 +10,7 @@ from hub_models import TEXT, write_gemma2
 from oversmoothing.commands import main
 from oversmoothing.commands.one_head import size as library
 from oversmoothing.commands.one_head.size import Sizes
-from oversmoothing.commands.size import report
+from oversmoothing.commands.size import needed, report
 from oversmoothing.forced.projection import project
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import save_model
@@ -55,12 +55,27 @@ def test_a_model_of_the_hub(llama, capsys):
     one, two, own = found["ranks"]
     assert one["forced"] > two["forced"] > own["forced"] == own["fitted"] == 0
     assert one["low"] < one["forced"] < one["high"]
+    for row in found["smallest"]:  # no other rank is fitted for these
+        assert row["above"] in (0, 1, 2)
+        assert row["rank"] == next(size["rank"] for size in found["ranks"] if size["forced"] <= row["nats"])
     assert [row["nats"] for row in found["smallest"]] == [0.1, 0.01, 0.001]
-    printed = capsys.readouterr().out
+    printed, told = capsys.readouterr()
+    assert [line.partition(": ")[0] for line in told.splitlines() if "so far" in line] == ["rank 1", "rank 2"]
+    assert "at most 0.001 nats: rank 3 to 16\n" in printed
+    assert "No other rank was fitted; --search finds the smallest." in printed
     assert f"     1  {one['forced']:.3g} [{one['low']:.3g}, {one['high']:.3g}]" in printed
     assert "299 tokens; the truth's own head has 16 columns" in printed
     assert "These are upper bounds" in " ".join(printed.split())
     assert max(map(len, printed.splitlines())) <= 120
+    searched = size(llama, "--positions", "120", "--ranks", "1,2,400", "--search")
+    assert searched["ranks"] == found["ranks"]
+    for row, known in zip(searched["smallest"], found["smallest"], strict=True):
+        assert row["rank"] == row["above"] + 1
+        assert known["above"] < row["rank"] <= known["rank"]
+    printed, told = capsys.readouterr()
+    assert told.count("so far") > 2
+    assert f"at most 0.001 nats: rank {searched['smallest'][-1]['rank']}\n" in printed
+    assert "--search" not in printed
 
 
 def test_a_truth_that_caps_its_logits_is_no_head_of_its_width(tmp_path, capsys):
@@ -80,7 +95,7 @@ def test_a_model_of_a_study(studied):
     assert found["truth"]["tokens"] == 256
     assert found["ranks"][0]["forced"] > 0
     assert found["ranks"][1]["forced"] == 0
-    assert all(row["rank"] <= 6 for row in found["smallest"])
+    assert all(2 >= row["above"] < row["rank"] <= 6 for row in found["smallest"])
     (studied / "book.json").write_text(json.dumps([{"body": TEXT}]))
     arguments = ("--text", str(studied / "book.json"), "--column", "body")
     assert size(studied, "--positions", "200", "--ranks", "2,6", *arguments)["ranks"] == found["ranks"]
@@ -133,6 +148,18 @@ def test_the_smallest_rank_is_that_of_fitting_all(nats):
     assert len(few.by_rank) <= 10
 
 
+def test_fitted_ranks_alone_bound_the_smallest():
+    p, passage = truths(24, 200, seed=3)
+    told = []
+    sizes = Sizes(p, passage, 24, 4e9, ended=told.append)
+    two, nine = sizes.of(2), sizes.of(9)
+    assert two.forced > nine.forced
+    assert sizes.bracket(two.forced) == (0, 2)
+    assert sizes.bracket(nine.forced) == (2, 9)
+    assert sizes.bracket(nine.forced / 2) == (9, 23)
+    assert told == [two, nine]
+
+
 def test_a_planted_rank_is_what_is_needed():
     p, passage = truths(30, 300, rank=5)
     sizes = Sizes(p, passage, 30, 4e9)
@@ -145,13 +172,16 @@ def test_too_few_positions_to_tell():
     sizes = Sizes(p, passage, 30, 4e9)
     assert sizes.smallest(1e-6) is None
     assert max(rank for rank in sizes.by_rank if rank < 29) <= 5
-    row = {"rank": None, "nats": 0.1}
+    assert needed(sizes, 1e-6, search=True) == {"nats": 1e-6, "above": sizes.bracket(1e-6)[0], "rank": None}
+    row = {"rank": None, "above": 5, "nats": 0.1}
     truth = {"name": "m", "tokens": 30, "width": 30, "cap": None}
     text = {"file": "f", "fitted": 10, "held": 10}
     loose = [{"rank": 1, "forced": 1.0, "low": None, "high": None, "fitted": 1.0, "gap": 0.3}]
-    text_of_loose = report({"truth": truth, "text": text, "ranks": loose, "smallest": [row]})
+    text_of_loose = report({"truth": truth, "text": text, "ranks": loose, "smallest": [row], "searched": True})
     assert "At one position or more the value may be too high by up to 0.3 nats." in " ".join(text_of_loose.split())
-    assert "more columns than could be fitted" in report({"truth": truth, "text": text, "ranks": [], "smallest": [row]})
+    assert "more columns than could be fitted" in report(
+        {"truth": truth, "text": text, "ranks": [], "smallest": [row], "searched": True}
+    )
 
 
 def test_mistakes_are_one_line(llama, studied, tmp_path, refused, capsys):

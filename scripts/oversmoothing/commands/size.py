@@ -1,6 +1,8 @@
 """Find how many columns an LM head needs: what the best heads of each rank force of a truth's predictions of a text."""
 
 import argparse
+import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from math import isnan
@@ -31,7 +33,7 @@ PASSAGES = 32
 PICTURES = ".png", ".svg", ".pdf"
 LOOSE = 1e-3  # nats: a proved error from which on the report names it
 WIDTH = 80  # of a terminal
-RANKS = "to report; one that forces nothing is shown as the smallest that forces nothing (default: 4,8,16,32)"
+RANKS = "to fit; one that forces nothing is shown as the smallest that forces nothing (default: 4,8,16,32)"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -56,6 +58,11 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--truth", required=True, metavar="MODEL", help=what)
     command.add_argument("--text", required=True, metavar="FILE", help=TEXT)
     command.add_argument("--ranks", type=_numbers, default=(4, 8, 16, 32), metavar="R,R,...", help=RANKS)
+    what = (
+        "find the smallest ranks that force at most 0.1, 0.01 and 0.001 nats, by doubling and bisection, which fits "
+        "further ranks; without it only --ranks are fitted, and the report says between which the smallest lies"
+    )
+    command.add_argument("--search", action="store_true", help=what)
     what = "tokens of the text, half of them to fit heads to; a rank needs four for each of its columns "
     command.add_argument("--positions", type=int, default=1000, metavar="N", help=f"{what}(default: %(default)s)")
     what = "that a fit may take (default: %(default)s)"
@@ -92,16 +99,21 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         if rank < columns and (why := refusal(int((passage % 2 == 0).sum()), rows, rank, memory)):
             raise UserError(f"--ranks {rank}: {why}")
     with tqdm(unit=" steps", leave=False, disable=None, bar_format="{desc}: {n_fmt} steps, {elapsed}") as shown:
+        began = time.monotonic()
 
         def begin(rank: int) -> Callable[[], object]:
             shown.set_description_str(f"rank {rank}")
             shown.reset()
             return shown.update
 
+        def ended(size: Size) -> None:
+            after = tqdm.format_interval(time.monotonic() - began)
+            tqdm.write(f"rank {size.rank}: forces at most {size.forced:.3g} nats, {after} so far", file=sys.stderr)
+
         p = distributions_at(model, chosen, np.arange(len(passage)), compute.precision)
-        sizes = Sizes(p, passage, columns, memory, begin)
+        sizes = Sizes(p, passage, columns, memory, begin, ended)
         by_rank = [sizes.of(rank) for rank in options.ranks]
-        smallest = [{"nats": nats, "rank": sizes.smallest(nats)} for nats in TARGETS]
+        smallest = [needed(sizes, nats, options.search) for nats in TARGETS]
     drafted = (
         {} if options.draft is None else drafts(sizes, tokens, chosen, options.kept, [row.rank for row in by_rank])
     )
@@ -110,8 +122,19 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         "text": {"file": options.text, "fitted": len(sizes.fitted), "held": len(sizes.held), "passages": len(chosen)},
         "ranks": [_row(size) for size in by_rank],
         "smallest": smallest,
+        "searched": options.search,
         **drafted,
     }
+
+
+def needed(sizes: Sizes, nats: float, search: bool) -> dict[str, Any]:
+    """Return the smallest rank known to force at most so much, and the largest below it known to force more, or 0.
+
+    With a search the one follows the other, or `rank` is None, because larger ranks could not be fitted.
+    """
+    found = sizes.smallest(nats) if search else 1
+    low, high = sizes.bracket(nats)
+    return {"nats": nats, "above": low, "rank": None if found is None else high}
 
 
 def drafts(
@@ -171,7 +194,8 @@ def report(measured: dict[str, Any]) -> str:
         "  rank  forces at most, nats [95 % interval]  where fitted",
         *(_line(row) for row in measured["ranks"]),
         "",
-        *(f"  at most {row['nats']:g} nats: {_needed(row['rank'])}" for row in measured["smallest"]),
+        *(f"  at most {row['nats']:g} nats: {_needed(row)}" for row in measured["smallest"]),
+        *([] if measured["searched"] else ["  No other rank was fitted; --search finds the smallest."]),
         "",
         fill(
             "A rank forces the KL divergence from the truth that is left when every hidden state is the best one. "
@@ -212,8 +236,11 @@ def _line(row: dict[str, Any]) -> str:
     return f"  {row['rank']:>4}  {row['forced']:.3g}{interval}".ljust(46) + f"{row['fitted']:.3g}"
 
 
-def _needed(rank: int | None) -> str:
-    return "more columns than could be fitted (more --positions, or --memory)" if rank is None else f"rank {rank:,}"
+def _needed(row: dict[str, Any]) -> str:
+    if row["rank"] is None:
+        return "more columns than could be fitted (more --positions, or --memory)"
+    alone = row["above"] == row["rank"] - 1
+    return f"rank {row['rank']:,}" if alone else f"rank {row['above'] + 1:,} to {row['rank']:,}"
 
 
 def _row(size: Size) -> dict[str, Any]:

@@ -6,6 +6,9 @@ not in both, so the minimum that is found may be a local one. W and all h are mo
 between the two, each solved exactly, comes to the same minima in many times the time. In the end every truth is
 projected onto the head (`projection`), so what is reported is F(W), with its proved gaps.
 
+Over a large vocabulary most of the descent goes over common tokens, with all others as one. Then the others get rows of
+their own (`common`), and all move a little.
+
 The heads have no bias, as the models' have none. A bias is worth one column at most: W h + b = [W, b] (h, 1).
 
 References
@@ -20,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import svd
 
+from oversmoothing.forced.common import common_mass, divided, rows_of
 from oversmoothing.forced.descent import BLOCKS, KEPT, descend
 from oversmoothing.forced.projection import LOWEST, Projection, project
 from oversmoothing.numerics.distributions import distributions
@@ -28,6 +32,9 @@ ITERATIONS = 200  # of the descent before its coordinates are renewed
 ROUNDS = 6  # of so many iterations, at most
 SETTLED = 2e-3  # share of the divergence; a round that gains less is the last
 TOLERANCE = 1e-9  # nats, of the gaps
+LARGE, MOST = 8192, 0.75  # tokens and probability of common ones, from which on a descent begins with
+COMMON = 2048  # of them, and the others as one. It ends with rounds over all tokens,
+FINAL, FINAL_SETTLED = 50, 0.05  # of so many iterations, the last of which gains less than this share
 OVERHEAD = 6 << 27  # bytes that projections take in any case
 
 
@@ -67,9 +74,9 @@ def best_head(
         r, the number of columns, at least 1. From v - 1 on nothing is forced, and nothing is fitted.
     start : array, shape (v, k), optional
         A head with k <= r columns. It gets r - k more, and the result forces at most what it does, on the mean of the
-        truths. None: the head of `leading`.
+        truths. None: the head of `leading`. Over more than `LARGE` tokens it is one that is fitted to common tokens.
     rounds : int
-        Of `ITERATIONS` iterations, at most; 0: the start, with its further columns.
+        Of `ITERATIONS` iterations, over all of many tokens `FINAL`; 0: the start, with its further columns.
     step : callable
         Is called after each iteration.
 
@@ -86,23 +93,46 @@ def best_head(
     if rank >= p.shape[1] - 1:
         weights = np.eye(p.shape[1])[:, :rank]
         return _as_result(weights, project(weights, p))
+    large = bool(rounds) and rank < COMMON and p.shape[1] > LARGE and common_mass(p, COMMON) >= MOST
+    iterations, settled = (FINAL, FINAL_SETTLED) if large else (ITERATIONS, SETTLED)
+    if large and start is None:
+        fitted, hidden = _of_common(p, rank, rounds, step)
+        value = np.inf
+    else:
+        fitted, nearest = _begun(p, rank, start)
+        hidden, value = nearest.hidden, nearest.forced.mean()
+    for _ in range(rounds):
+        before = value
+        fitted, hidden, value = descend(p, fitted, hidden, iterations, step, sharp=large)
+        if value >= (1 - settled) * before:
+            break
+    return _ended(p, fitted, hidden) if rounds else _as_result(fitted, nearest)
+
+
+def _begun(p: np.ndarray, rank: int, start: np.ndarray | None) -> tuple[np.ndarray, Projection]:
+    """Head (v, r) from a start or `leading`, and the projections of truths on it."""
     weights = leading(p, rank) if start is None else np.asarray(start, np.float64)
     nearest = project(weights, p, tolerance=TOLERANCE)
     if rank > weights.shape[1]:
         weights = np.column_stack([weights, leading(p, rank - weights.shape[1], nearest.log_q)])
         nearest = project(weights, p, start=nearest.log_q, tolerance=TOLERANCE)
-    hidden, value, fitted = nearest.hidden, nearest.forced.mean(), weights
-    for _ in range(rounds):
-        before = value
-        fitted, hidden, value = descend(p, fitted, hidden, ITERATIONS, step)
-        if before - value <= SETTLED * before:
-            break
-    if rounds:
-        logits = hidden @ fitted.T
-        logits -= logits.max(axis=1, keepdims=True)
-        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
-        nearest = project(fitted, p, start=logits, tolerance=TOLERANCE)
-    return _as_result(fitted, nearest)
+    return weights, nearest
+
+
+def _of_common(p: np.ndarray, rank: int, rounds: int, step: Callable[[], object]) -> tuple[np.ndarray, np.ndarray]:
+    """Head (v, r) and hidden vectors (n, r) that are fitted to common tokens, with rows for all."""
+    order, few = divided(p, COMMON)
+    best = best_head(few, rank, rounds=rounds, step=step)
+    nearest = project(best.weights, few, tolerance=TOLERANCE)
+    rare = rows_of(p[:, order[COMMON:]], best.weights[-1], nearest.hidden, nearest.log_q[:, -1])
+    return np.concatenate([best.weights[:-1], rare])[np.argsort(order)], nearest.hidden
+
+
+def _ended(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> BestHead:
+    logits = hidden @ weights.T
+    logits -= logits.max(axis=1, keepdims=True)
+    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return _as_result(weights, project(weights, p, start=logits, tolerance=TOLERANCE))
 
 
 def leading(p: np.ndarray, rank: int, log_q: np.ndarray | float = 0.0) -> np.ndarray:

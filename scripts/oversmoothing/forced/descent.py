@@ -22,14 +22,20 @@ NEGLIGIBLE = 1e-12  # relative, of a direction or a token without which nothing 
 
 
 def descend(
-    p: np.ndarray, weights: np.ndarray, hidden: np.ndarray, iterations: int, step: Callable[[], object]
+    p: np.ndarray,
+    weights: np.ndarray,
+    hidden: np.ndarray,
+    iterations: int,
+    step: Callable[[], object],
+    sharp: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return a head (v, r), hidden vectors (n, r) and their mean divergence from truths p (n, v), lower or as low.
 
-    `step` is called after each iteration.
+    `step` is called after each iteration. `sharp` measures rows of W with max(p, q) in place of q, so that the first
+    steps are not too long where q is far below p.
     """
     weights, hidden = _balanced(p, weights, hidden)
-    by_row, by_position = _metric(p, weights, hidden)
+    by_row, by_position = _metric(p, weights, hidden, sharp)
     n, rows = len(p), weights.size
     entropy = xlogy(p, p).sum()
     lowest, best = np.inf, np.zeros(rows + hidden.size)  # a search that fails may end above the lowest point
@@ -74,7 +80,7 @@ def _balanced(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[n
     return centred @ turn, hidden @ turn
 
 
-def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[Metric, Metric]:
+def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray, sharp: bool) -> tuple[Metric, Metric]:
     """Maps of steps in which the Hessian's blocks are the identity to steps of W's rows and of h."""
     (v, r), n = weights.shape, len(p)
     if (v + n) * r * r > BLOCKS:
@@ -87,7 +93,8 @@ def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[Met
     moments = q @ weights
     blocks = np.stack([(weights * row[:, None]).T @ weights for row in q])
     blocks -= moments[:, :, None] * moments[:, None, :]
-    of_rows = np.stack([(hidden * row[:, None]).T @ hidden for row in q.T])
+    curvature = np.maximum(p, q) if sharp else q
+    of_rows = np.stack([(hidden * row[:, None]).T @ hidden for row in curvature.T])
     try:
         return _by_block(_roots(of_rows / n, RIDGE[1])), _by_block(_roots(blocks / n, RIDGE[0]))
     except np.linalg.LinAlgError:  # of a sharp q the difference above is all rounding

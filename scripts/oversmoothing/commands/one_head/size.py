@@ -1,6 +1,6 @@
 """What the best heads of some ranks force of a truth on a text, fitted on one half of its passages, held to the other.
 
-The rank that a target needs is found by doubling and bisection, so that few ranks are fitted.
+The fitted ranks bound the smallest rank that a target needs. A search by doubling and bisection fits more, but few.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import numpy as np
 
 from oversmoothing.commands.one_head.draft import Accepted, accepted, full
 from oversmoothing.commands.one_head.text import RESAMPLES, SEED
-from oversmoothing.forced.best_head import best_head, bytes_needed
+from oversmoothing.forced.best_head import TOLERANCE, best_head, bytes_needed
 from oversmoothing.forced.projection import project
 from oversmoothing.numerics.statistics import WindowSums, summarise
 
@@ -47,7 +47,7 @@ class Sizes:
     Truths are the rows of `p`, float64 (n, v), and `passage` (n,) says which passage each is of, from 0; heads are
     fitted to the even ones. Nothing is forced from the rank `columns` on, that of the truth's own head, or v - 1. A
     fit may take `memory` bytes; `progress` is given a rank before it is fitted and returns what is called at each
-    step.
+    step; `ended` is given each result.
     """
 
     def __init__(
@@ -57,11 +57,12 @@ class Sizes:
         columns: int,
         memory: float,
         progress: Callable[[int], Callable[[], object]] = lambda rank: lambda: None,
+        ended: Callable[[Size], object] = lambda size: None,
     ) -> None:
         fitted = passage % 2 == 0
         self.fitted, self.held, self.passage = p[fitted], p[~fitted], passage[~fitted]
         self.full = min(columns, p.shape[1] - 1)
-        self.memory, self.progress = memory, progress
+        self.memory, self.progress, self.ended = memory, progress, ended
         self.by_rank: dict[int, Size] = {self.full: Size(self.full, 0.0, 0.0, 0.0, 0.0, 0.0)}
         self.accepted: dict[int, Accepted] = {self.full: full(self.full)}  # of the held half, as drafts of the truth
         self.heads: dict[int, np.ndarray] = {}
@@ -81,7 +82,7 @@ class Sizes:
         lower = max((k for k in self.heads if k < rank), default=None)
         if lower is not None and best.forced.mean() > self.by_rank[lower].fitted:  # another minimum: never above it
             best = best_head(self.fitted, rank, self.heads[lower], step=step)
-        nearest = project(best.weights, self.held)
+        nearest = project(best.weights, self.held, tolerance=TOLERANCE)
         sums = WindowSums()
         sums.add(self.passage, nearest.forced)
         mean = summarise(sums, RESAMPLES, SEED)
@@ -90,7 +91,16 @@ class Sizes:
         drafted = np.minimum(self.held, np.exp(nearest.log_q)).sum(axis=1)
         self.accepted[rank] = accepted(rank, drafted, self.passage)
         self.by_rank[rank] = Size(rank, float(mean.mean), mean.low, mean.high, float(best.forced.mean()), gap)
+        self.ended(self.by_rank[rank])
         return self.by_rank[rank]
+
+    def bracket(self, nats: float) -> tuple[int, int]:
+        """Return the largest fitted rank below all that force at most so much, or 0, and the smallest of these.
+
+        Held out, as in `Size.forced`. No rank is fitted for it.
+        """
+        high = min(k for k, size in self.by_rank.items() if size.forced <= nats)
+        return max((k for k in self.by_rank if k < high), default=0), high
 
     def smallest(self, nats: float) -> int | None:
         """Return the smallest rank that forces at most so much on the held half; None if larger ones must be fitted.
@@ -98,8 +108,7 @@ class Sizes:
         It is the smallest if what is forced falls with the rank, as it does on the fitted half.
         """
         largest = max((k for k in range(1, self.full) if not self.refusal(k)), default=0)
-        high = min(k for k, size in self.by_rank.items() if size.forced <= nats)
-        low = max((k for k in self.by_rank if k < high), default=0)
+        low, high = self.bracket(nats)
         while high == self.full and low < min(largest, self.full - 1):  # doubling
             middle = min(max(1, 2 * low), largest)
             high, low = (middle, low) if self.of(middle).forced <= nats else (high, middle)
