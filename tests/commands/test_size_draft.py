@@ -75,6 +75,7 @@ def test_one_table_and_one_picture(llama, tmp_path, capsys):
     part = found["draft"]
     assert "course" not in found
     assert [row["size"] for row in part["kept"]] == [4, 16, part["seen"]]
+    assert part["beyond"] == [280]
     assert [row["size"] for row in part["ranks"]] == [1, 2, 16]
     for rows in part["kept"], part["ranks"]:
         rates = [row["acceptance"] for row in rows]
@@ -86,10 +87,12 @@ def test_one_table_and_one_picture(llama, tmp_path, capsys):
     assert f"       2 columns               {part['ranks'][1]['acceptance']:.4f} [" in printed
     table = [line for line in printed.partition("How often")[2].splitlines() if str(picture.parent) not in line]
     assert [line for line in table if len(line) > 80] == []
+    assert "too few different tokens for 280 tokens kept: give a longer one." in " ".join(printed.split())
     drawn = picture.read_text()
     assert draft.TITLE in drawn
     assert "columns of the head" in drawn
-    assert main(size(llama, "--draft", picture)) == 0  # an earlier one is replaced
+    assert main(size(llama, "--draft", picture, "--kept", "4")) == 0  # an earlier one is replaced
+    assert "too few different tokens" not in capsys.readouterr().out
 
 
 def test_a_table_alone_and_none_unless_asked(llama, tmp_path, capsys):

@@ -146,10 +146,14 @@ def drafts(
     """
     v = sizes.held.shape[1]
     order = draft.order_of(draft.counted(tokens, chosen[1::2], v))
-    by_kept = draft.by_kept(sizes.held, sizes.passage, order, kept or draft.usual(v))
+    numbers = kept or draft.usual(v)
+    by_kept = draft.by_kept(sizes.held, sizes.passage, order, numbers)
     rows = {"kept": by_kept, "ranks": [sizes.accepted[rank] for rank in ranks]}
     part = {name: [asdict(row) for row in own] for name, own in rows.items()}
-    return {"draft": {"seen": len(order), **part}, "course": draft.course(sizes.held, order)}
+    return {
+        "draft": {"seen": len(order), "beyond": [k for k in numbers if k > len(order)], **part},
+        "course": draft.course(sizes.held, order),
+    }
 
 
 def check_picture(path: str) -> None:
@@ -217,6 +221,9 @@ def _drafts(part: dict[str, Any], name: str) -> list[str]:
         f"keeps: the commonest of the {part['seen']:,} in the text, outside the passages where this is measured. Of a "
         "head of few columns it is 1 - TV, with the heads above, at the hidden states of least KL."
     )
+    if part["beyond"]:
+        numbers = ", ".join(f"{k:,}" for k in sorted(part["beyond"]))
+        note += f" The text has too few different tokens for {numbers} tokens kept: give a longer one."
     return [
         "",
         f"How often {name} accepts a draft [95 % interval]",
