@@ -1,8 +1,9 @@
-"""The distribution of a head that is nearest to a truth, where a LayerNorm stands in front of the head.
+"""The distribution of a head that is nearest to a truth, where a norm stands in front of the head.
 
 A LayerNorm without a bias outputs h = gain * s with sum(s) = 0 and |s|^2 = r var / (var + epsilon), var being the
 variance of its input. While that is large beside epsilon (1e-5), h lies on an ellipsoid, the image of the sphere
-|s| = sqrt(r) in r - 1 dimensions. Only an input that is nearly constant comes to lie inside.
+|s| = sqrt(r) in r - 1 dimensions. Only an input that is nearly constant comes to lie inside. An RMSNorm has the mean
+square in place of the variance and leaves sum(s) free, so its sphere has r dimensions.
 
 The divergence f = KL(p || softmax(b + W h)) is convex in s, the sphere is not. There are two cases:
 
@@ -18,6 +19,7 @@ gives the same, and a free minimum inside the ball is reached.
 References
 ----------
 J. Ba, J. Kiros and G. Hinton, "Layer normalization", 2016.
+B. Zhang and R. Sennrich, "Root mean square layer normalization", 2019.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +30,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from oversmoothing.forced.divergence import divergence
-from oversmoothing.forced.head import Head, prepare
+from oversmoothing.forced.head import prepare
 from oversmoothing.forced.projection import ROUNDING, pair_products, project_on
 from oversmoothing.forced.sphere import LAST, Family, descend, gap_in_ball, lowest_of_quadratic, scaled
 from oversmoothing.numerics.distributions import distributions
@@ -41,14 +43,14 @@ STARTS = ("quadratic", "free", "opposite", "given", "random")
 
 @dataclass(frozen=True)
 class OnEllipsoid:
-    """The nearest distributions q to n truths that were found for a LayerNorm and a head.
+    """The nearest distributions q to n truths that were found for a norm and a head.
 
     Attributes
     ----------
     log_q : float64 array, shape (n, v)
         Log-probabilities of q.
     hidden : float64 array, shape (n, r)
-        h = gain * s with sum(s) = 0 and |s|^2 = r that gives them.
+        h = gain * s with |s|^2 = r, and behind a LayerNorm sum(s) = 0, that gives them.
     forced : float64 array, shape (n,)
         KL(p || q) in nats: an upper bound of what norm and head force together.
     gap : float64 array, shape (n,)
@@ -74,8 +76,9 @@ def project_on_ellipsoid(
     bias: np.ndarray | None = None,
     start: np.ndarray | None = None,
     random: int = RANDOM,
+    centres: bool = True,
 ) -> OnEllipsoid:
-    """Return the nearest distributions to truths that were found for a head behind a LayerNorm.
+    """Return the nearest distributions to truths that were found for a head behind a LayerNorm or an RMSNorm.
 
     The norm keeps the length of what enters the head, so its distributions are no convex family, and the divergence is
     an upper bound of what norm and head force together.
@@ -85,15 +88,17 @@ def project_on_ellipsoid(
     weights : array, shape (v, r)
         The head W.
     gain : array, shape (r,)
-        The LayerNorm's weight.
+        The norm's weight.
     p : array, shape (n, v) or (v,)
         Truths. Zeros are allowed.
     bias : array, shape (v,), optional
-        Of the head. A bias c of the LayerNorm adds `weights @ c` to it.
+        Of the head. A bias c of the norm adds `weights @ c` to it.
     start : array, shape (n, v), optional
         Log-probabilities from which one of the descents begins, such as a model's.
     random : int
         Number of descents from random points, the same for all positions.
+    centres : bool
+        Whether the norm subtracts the mean, as a LayerNorm does and an RMSNorm does not.
 
     Returns
     -------
@@ -118,55 +123,66 @@ def project_on_ellipsoid(
     >>> near.hidden.round(6), np.exp(near.log_q).round(4)
     (array([[ 1., -1.]]), array([[0.6652, 0.09  , 0.2447]]))
     """
-    behind = behind_norm(weights, gain)
-    head = prepare(behind, bias)
-    p = distributions(p, len(head.columns))
-    free = project_on(head, p, start)
-    norm = _Norm(behind, head)
-    family, centre = norm.family, norm.coordinates(free.hidden)
-    moments = p @ family.columns
-    given = None if start is None else norm.coordinates(head.coordinates(start) @ head.back)
-    sought = left = np.flatnonzero((np.linalg.norm(centre, axis=1) >= 1) | (not norm.fills_ball))
-    y, log_q, gap, first = centre.copy(), free.log_q.copy(), free.gap.copy(), np.full(len(p), -1, np.int8)
-    lowest, gap[left] = np.full(len(p), np.inf), np.inf
-    for number, points in _starts(family, centre, given, random):
-        if not len(left):
-            break
-        end = descend(family, moments[left], points(left))
-        height, gradient = family.height(moments[left], end)
-        above_free = height - family.height(moments[left], centre[left])[0] + free.gap[left]
-        proved = np.minimum(gap_in_ball(gradient, end), above_free)
-        better = height < lowest[left] - LAST
-        some = left[better]
-        y[some], lowest[some], gap[some], first[some] = end[better], height[better], proved[better], number
-        outwards = (gradient * end).sum(axis=1) > 0  # else a minimum on the sphere is one in the ball
-        left = left[outwards & (proved > ENOUGH)]
-    log_q[sought] = family.log_q(y[sought])
-    forced = divergence(p, log_q)
-    rounding = 4 * ROUNDING * np.linalg.norm(family.columns)
-    return OnEllipsoid(log_q, gain * norm.outputs(y), forced, np.clip(gap + rounding, 0, forced), first)
+    norm = BehindNorm(weights, gain, bias, centres)
+    return norm.project(distributions(p, len(norm.head.columns)), start, random)
 
 
-class _Norm:
-    """A head behind its norm: coordinates y of the vectors s = sqrt(r) B^T y, and what they give."""
+class BehindNorm:
+    """A head behind its norm, prepared for many calls: coordinates y of vectors s = sqrt(r) B^T y, and what they give.
 
-    def __init__(self, weights: np.ndarray, head: Head) -> None:
-        self.basis = np.linalg.qr(head.back.T)[0].T  # B, (k, r), orthonormal
-        self.radius = np.sqrt(weights.shape[1])
-        columns = (weights - weights.mean(axis=0)) @ self.basis.T * self.radius
-        self.family = Family(head.bias, columns, pair_products(columns))
-        self.unused = null_space(np.vstack([np.ones(weights.shape[1]), self.basis])).T  # that change no distribution
+    Arguments are those of `project_on_ellipsoid`.
+    """
+
+    def __init__(self, weights: np.ndarray, gain: np.ndarray, bias: np.ndarray | None, centres: bool) -> None:
+        behind = behind_norm(weights, gain)
+        if not centres:
+            behind = np.asarray(weights, np.float64) * gain
+        self.gain, self.head = gain, prepare(behind, bias)
+        self.basis = np.linalg.qr(self.head.back.T)[0].T  # B, (k, r), orthonormal
+        self.radius = np.sqrt(behind.shape[1])
+        columns = (behind - behind.mean(axis=0)) @ self.basis.T * self.radius
+        self.family = Family(self.head.bias, columns, pair_products(columns))
+        left_out = [np.ones((1, behind.shape[1]))] if centres else []
+        self.unused = null_space(np.vstack([*left_out, self.basis])).T  # that change no distribution
+
+    def project(
+        self, p: np.ndarray, start: np.ndarray | None = None, random: int = RANDOM, enough: float = ENOUGH
+    ) -> OnEllipsoid:
+        """`project_on_ellipsoid` for distributions that are checked; a gap of `enough` nats needs no further start."""
+        free = project_on(self.head, p, start)
+        family, centre = self.family, self._coordinates(free.hidden)
+        moments = p @ family.columns
+        given = None if start is None else self._coordinates(self.head.coordinates(start) @ self.head.back)
+        sought = left = np.flatnonzero((np.linalg.norm(centre, axis=1) >= 1) | (not self.fills_ball))
+        y, log_q, gap, first = centre.copy(), free.log_q.copy(), free.gap.copy(), np.full(len(p), -1, np.int8)
+        lowest, gap[left] = np.full(len(p), np.inf), np.inf
+        for number, points in _starts(family, centre, given, random):
+            if not len(left):
+                break
+            end = descend(family, moments[left], points(left))
+            height, gradient = family.height(moments[left], end)
+            above_free = height - family.height(moments[left], centre[left])[0] + free.gap[left]
+            proved = np.minimum(gap_in_ball(gradient, end), above_free)
+            better = height < lowest[left] - LAST
+            some = left[better]
+            y[some], lowest[some], gap[some], first[some] = end[better], height[better], proved[better], number
+            outwards = (gradient * end).sum(axis=1) > 0  # else a minimum on the sphere is one in the ball
+            left = left[outwards & (proved > enough)]
+        log_q[sought] = family.log_q(y[sought])
+        forced = divergence(p, log_q)
+        rounding = 4 * ROUNDING * np.linalg.norm(family.columns)
+        return OnEllipsoid(log_q, self.gain * self._outputs(y), forced, np.clip(gap + rounding, 0, forced), first)
 
     @property
     def fills_ball(self) -> bool:
         """Whether the points of the sphere give what those inside it give."""
         return len(self.unused) > 0 or not len(self.basis)
 
-    def coordinates(self, s: np.ndarray) -> np.ndarray:
+    def _coordinates(self, s: np.ndarray) -> np.ndarray:
         """Coordinates y (n, k) of vectors s (n, r)."""
         return s @ self.basis.T / self.radius
 
-    def outputs(self, y: np.ndarray) -> np.ndarray:
+    def _outputs(self, y: np.ndarray) -> np.ndarray:
         """Vectors s (n, r) of length sqrt(r) with coordinates y."""
         s = y @ self.basis
         if len(self.unused):

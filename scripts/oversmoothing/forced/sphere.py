@@ -3,15 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.blas import ssyrk
 from scipy.special import logsumexp
 
 from oversmoothing.forced.large import HALVINGS
-from oversmoothing.forced.projection import BATCH, second_moments
+from oversmoothing.forced.projection import BATCH, LARGEST_DENSE, second_moments
 
 STEPS = 100
 LAST = 1e-9  # nats that a step promises, at which it is the last: near a minimum the next would promise the square
 SLACK = 1e-15  # nats by which rounding may hide that a step descends
 BISECTIONS = 50
+RARE = 1e-4  # probability of all tokens together that a Hessian over a large vocabulary leaves out, at most
+BLOCK = 1024  # tokens that are cast to float32 at a time
 FLAT = 1e-9  # curvature, as a share of the largest, below which an axis counts as having this one
 
 
@@ -35,8 +38,26 @@ class Family:
         return total - (y * moments).sum(axis=1), np.exp(z - total[:, None]) @ self.columns - moments
 
     def hessian(self, q: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        """Second derivatives (n, k, k) of the divergence at q (n, v) with mean A^T q."""
+        """Second derivatives (n, k, k) of the divergence at q (n, v) with mean A^T q.
+
+        Over a large vocabulary they are computed in float32, and without the tokens that have `RARE` of the
+        probability: steps need a direction, and what they reach is judged in float64 over all tokens.
+        """
+        v, k = self.columns.shape
+        if v * k * k > LARGEST_DENSE:
+            return np.stack([self._hessian_in_float32(*one) for one in zip(q, mean, strict=True)])
         return second_moments(self.columns, q, self.pairs) - mean[:, :, None] * mean[:, None, :]
+
+    def _hessian_in_float32(self, q: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(mean), len(mean)), np.float32, order="F")
+        counted = np.flatnonzero(q > RARE / len(q))
+        for begin in range(0, len(counted), BLOCK):
+            some = counted[begin : begin + BLOCK]
+            rows = self.columns[some].astype(np.float32)
+            rows -= mean.astype(np.float32)
+            rows *= np.sqrt(q[some]).astype(np.float32)[:, None]
+            found = ssyrk(1.0, rows.T, beta=1.0, c=found, lower=1, overwrite_c=1)
+        return np.tril(found).astype(np.float64) + np.tril(found, -1).T
 
 
 def scaled(y: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ class Norm(NamedTuple):
 
     centres: bool
     gain: np.ndarray  # float64 (d,)
+    bias: np.ndarray  # float64 (d,), zeros without one
 
     @property
     def name(self) -> str:
@@ -64,5 +65,5 @@ def norm_of(module: nn.Module, width: int) -> Norm | None:
         gain = (unit * odd).sum(dim=0) / unit.square().sum(dim=0)  # least squares
         bias = ((plus + minus) / 2).mean(dim=0)
         if (gain * unit + bias - plus).abs().max() <= ALIKE * plus.abs().max():
-            return Norm(centres, gain.numpy())
+            return Norm(centres, gain.numpy(), bias.numpy())
     return None

@@ -36,11 +36,22 @@ def truths(config: Config) -> dict[str, dict[str, Any]]:
     return whole | others | ranks
 
 
+def on_sphere(config: Config) -> dict[str, dict[str, Any]]:
+    """For which truths to measure what the norm and the head force together, by name: `truth` and `positions`."""
+    count = section(config)["sphere"]["positions"]
+    return {} if count is None else {name: {"truth": name, "positions": count} for name in (ALL, LONGER)}
+
+
 def read_settings(config: Config, text: Mapping[str, Any]) -> dict[str, Any]:
     """Settings on which the states of a text depend."""
     of_text = {"name": text["name"], "paths": text["paths"], "column": text.get("column", "text")}
     chosen = {key: section(config)[key] for key in ("documents", "tokens", "short", "threads", "precision")}
     return settings(**chosen, text=of_text, model=asset(config))
+
+
+def norm_settings(config: Config) -> dict[str, Any]:
+    """Settings on which the norm before the head depends."""
+    return settings(**{key: section(config)[key] for key in ("threads", "precision")}, model=asset(config))
 
 
 def mistakes(config: Config) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 Needs: the manifest of the model, and the files that `real_head.texts` names.
 Makes: real_head/states/{text}.parquet and .head.safetensors; real_head/choice/{text}.json and
-real_head/losses/{text}.parquet; real_head/forced/{text}/{truth}.parquet; tables/real_head.{csv,md,html,tex} and
-figures/real_head.{png,svg,pdf}. Nothing without a model.
+real_head/losses/{text}.parquet; real_head/forced/{text}/{truth}.parquet; real_head/norm.json and
+real_head/sphere/{text}/{truth}.parquet; tables/real_head.{csv,md,html,tex} and figures/real_head.{png,svg,pdf}. Nothing
+without a model.
 """
 
 from studies.real_head import plan as real_head
@@ -14,6 +15,8 @@ REAL_STATES = f"{RESULTS}/real_head/states/{{text}}.parquet"
 REAL_CHOICE = f"{RESULTS}/real_head/choice/{{text}}.json"
 REAL_LOSSES = f"{RESULTS}/real_head/losses/{{text}}.parquet"
 REAL_FORCED = f"{RESULTS}/real_head/forced/{{text}}/{{truth}}.parquet"
+REAL_SPHERE = f"{RESULTS}/real_head/sphere/{{text}}/{{truth}}.parquet"
+ON_SPHERE = real_head.on_sphere(config)
 
 if REAL_TEXTS:
 
@@ -71,11 +74,46 @@ if REAL_TEXTS:
         script:
             "measure.py"
 
+    rule real_head_norm:
+        input:
+            asset=MANIFEST_OF.format(asset=real_head.asset(config)),
+        output:
+            f"{RESULTS}/real_head/norm.json",
+        resources:
+            **ON_GPU,
+            **per_attempt(mem_mb=4000, runtime=60),
+        params:
+            settings=real_head.norm_settings(config),
+            by_name=lambda wildcards: fingerprints(ADAPTERS),
+            device=DEVICE,
+        script:
+            "norm.py"
+
+    rule real_head_sphere:
+        input:
+            states=REAL_STATES,
+            head=REAL_STATES.replace(".parquet", ".head.safetensors"),
+            choice=REAL_CHOICE,
+            forced=REAL_FORCED,
+            norm=f"{RESULTS}/real_head/norm.json",
+        output:
+            REAL_SPHERE,
+        wildcard_constraints:
+            text=one_of(REAL_TEXTS),
+            truth=one_of(ON_SPHERE),
+        resources:
+            **per_attempt(mem_mb=6000, runtime=240),
+        params:
+            settings=lambda wildcards: settings(**ON_SPHERE[wildcards.truth]),
+        script:
+            "sphere.py"
+
     rule real_head_table:
         input:
             losses=expand(REAL_LOSSES, text=REAL_TEXTS),
             choices=expand(REAL_CHOICE, text=REAL_TEXTS),
             forced=expand(REAL_FORCED, text=REAL_TEXTS, truth=REAL_TRUTHS),
+            sphere=expand(REAL_SPHERE, text=REAL_TEXTS, truth=ON_SPHERE),
         output:
             **table("real_head", "0 Findings", "A head in use: what it cannot say"),
             **figure("real_head", "0 Findings", "A head in use: what it cannot say, drawn"),

@@ -8,7 +8,7 @@ from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import record
 from studies.real_head.figure import draw
-from studies.real_head.table import forced_rows, head_page, losses_rows
+from studies.real_head.table import forced_rows, head_page, losses_rows, sphere_rows
 
 
 def main(job: Job) -> None:
@@ -22,6 +22,9 @@ def main(job: Job) -> None:
         truth, _, rank = path.stem.partition("-rank")
         keys = {"text": path.parent.name, "truth": truth, "rank": int(rank) if rank else None}
         rows += forced_rows(read_table(path).to_pandas(), keys, *drawn)
+    for path in map(Path, job.input.sphere):
+        keys = {"text": path.parent.name, "truth": path.stem}
+        rows += sphere_rows(read_table(path).to_pandas(), keys, *drawn)
     table = record(rows)
     write_record(job.output, table, head_page(table))
     write_figure(draw(table), [job.output.png, job.output.pdf, job.output.svg])

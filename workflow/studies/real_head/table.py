@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.forced.large import NEGLIGIBLE
+from oversmoothing.forced.large import CLOSE, NEGLIGIBLE
 from oversmoothing.numerics.statistics import WindowSums, paired_difference, share_of_difference, summarise
 from oversmoothing.tables.page import Page, Section, pivot
 from oversmoothing.tables.story import legend
@@ -24,6 +24,15 @@ COLUMNS = {
     "rare": "share_rare",
     "common": "share_common",
     "raised": "raised",
+}
+WITH_NORM = {
+    "KL (nats)": "norm_kl",
+    "the head forces (nats)": "norm_head",
+    "norm and head, at most (nats)": "norm_forced",
+    "at least (nats)": "norm_least",
+    "share of KL, at most": "norm_share",
+    "as a multiple of the head's": "norm_ratio",
+    "proved": "norm_proved",
 }
 
 
@@ -60,17 +69,41 @@ def forced_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, s
         yield {**keys, "measure": name, **_summary(_sums(values.document, own), resamples, seed)}
 
 
+def sphere_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, seed: int) -> Iterable[dict[str, Any]]:
+    """Rows of what norm and head force together of one truth of a text; `values` are those of `sphere.ROWS`.
+
+    It lies between ``norm_least`` and ``norm_forced``, and ``norm_head`` is what the head forces at the same positions.
+    ``norm_proved`` is the share of positions where both bounds agree up to `CLOSE`. What is forced counts as 0 below
+    `NEGLIGIBLE`.
+    """
+    least = np.maximum(values.norm_forced - values.norm_gap, values.forced - values.gap)
+    bounds = {"norm_head": values.forced, "norm_forced": values.norm_forced, "norm_least": least}
+    bounds = {name: own.where(own > NEGLIGIBLE, 0) for name, own in bounds.items()}
+    for measure, own in {"norm_kl": values.kl, **bounds}.items():
+        yield {**keys, "measure": measure, **_summary(_sums(values.document, own), resamples, seed)}
+    added = bounds["norm_forced"] - bounds["norm_head"]
+    yield {**keys, "measure": "norm_adds", **_summary(_sums(values.document, added), resamples, seed)}
+    for measure, whole in (("norm_share", values.kl), ("norm_ratio", bounds["norm_head"])):
+        if whole.sum() > NEGLIGIBLE * len(values):
+            yield {**keys, "measure": measure, **_ratio(values, bounds["norm_forced"], whole, resamples, seed)}
+    proved = float((values.norm_forced - least <= CLOSE).mean())
+    yield {**keys, "measure": "norm_proved", "value": proved, "unit": "share of positions", "n": len(values)}
+
+
 def head_page(table: pd.DataFrame) -> Page:
     """Page with a section for each text: truths, then truncated heads."""
     sections = []
     for text, of_text in table.groupby("text", sort=False):
         own = of_text[of_text["rank"].isna()]
         sections.append(Section(f"Text `{text}`: the head as it is", pivot(own, ["truth"], COLUMNS)))
+        behind = own[own.measure.isin(WITH_NORM.values())]
+        if len(behind):
+            sections.append(Section(f"Text `{text}`: the norm and the head", pivot(behind, ["truth"], WITH_NORM)))
         narrow = of_text.dropna(subset="rank")
         if len(narrow):
             sections.append(Section(f"Text `{text}`: the head truncated", pivot(narrow, ["rank", "truth"], COLUMNS)))
         sections.append(Section(f"Text `{text}`: the model", pivot(own, ["truth"], {"loss (nats)": "loss"})))
-    return Page(TITLE, sections, legend(__file__, "real_head", temperature=TEMPERATURE, rare=RARE))
+    return Page(TITLE, sections, legend(__file__, "real_head", temperature=TEMPERATURE, rare=RARE, close=CLOSE))
 
 
 def _sums(documents: pd.Series, values: pd.Series) -> WindowSums:
