@@ -21,15 +21,18 @@ NORMS = {"gpt2": "ln_f", "neox": "final_layer_norm", "llama": "norm", "phi": "fi
 @pytest.mark.parametrize("name", sorted(NORMS))
 def test_norms_of_transformers(name, tmp_path):
     model = write_gemma2(tmp_path, 301, 30.0) if name == "gemma2" else write_token_model(tmp_path, name)
-    weight = getattr(model.base_model, NORMS[name]).weight
+    weight, bias = (getattr(getattr(model.base_model, NORMS[name]), own, None) for own in ("weight", "bias"))
     with torch.no_grad():
         weight += torch.linspace(-0.5, 0.7, len(weight))
+        if bias is not None:
+            bias += torch.linspace(0.1, -0.3, len(bias))
     model.save_pretrained(tmp_path)
     read = load(tmp_path, name, tokenizer_of(tmp_path)[1], "auto", Compute(torch.device("cpu"), "float32"))
     norm = norm_before_head(read)
     assert norm.name == ("RMSNorm" if name in ("llama", "gemma2") else "LayerNorm")
     expected = weight.detach().numpy() + (name == "gemma2")  # whose gain is 1 + weight
     np.testing.assert_allclose(norm.gain, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(norm.bias, 0 if bias is None else bias.detach().numpy(), atol=1e-6)
 
 
 @pytest.mark.parametrize("place", ["after", "before"])

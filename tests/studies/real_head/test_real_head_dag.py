@@ -31,6 +31,7 @@ real_head:
   positions: 9
   controls: 4
   ranks: [4]
+  sphere: {positions: 3}
 """
 
 
@@ -53,6 +54,7 @@ def test_the_study_in_the_real_dag(studied):
     assert studied.planned(TABLE, config=config) == {}
     states_are_those_of_the_model(studied.folder, folder / "states/letters.parquet")
     what_is_forced_is_what_scipy_finds(folder)
+    norm_and_head_force_what_scipy_finds(studied.folder, folder)
     table = read_record(studied.folder / TABLE)
     own = table[table["rank"].isna()].set_index(["text", "truth", "measure"])
     assert own.loc[("letters", "all", "kl")].n == 9
@@ -62,6 +64,10 @@ def test_the_study_in_the_real_dag(studied):
         assert own.loc[("letters", truth, "kl")].value > 1e-4
         assert own.loc[("letters", truth, "forced")].value < 1e-6
     assert 0 < own.loc[("letters", "all", "forced")].value < own.loc[("letters", "all", "kl")].value
+    forced = own.loc[("letters", "all", "norm_forced")].value
+    assert own.loc[("letters", "all", "norm_head")].value <= own.loc[("letters", "all", "norm_least")].value <= forced
+    assert own.loc[("letters", "all", "norm_adds")].n == 3
+    assert own.loc[("letters", "longer", "norm_forced")].value < 1e-5  # the norm gave it, but for its epsilon
     assert set(table["rank"].dropna()) == {4}
     page = studied.folder / "results/tables/real_head.md"
     assert "## Text `rivers`: the head truncated" in page.read_text()
@@ -94,11 +100,49 @@ def states_are_those_of_the_model(project, path):
 
 def what_is_forced_is_what_scipy_finds(folder):
     """At one position: the truth is made again from what was chosen, and minimised over what enters the head."""
+    row = read_table(folder / "forced/letters/all.parquet").to_pylist()[4]
+    p, state, divergence = at(folder, row)
+    found = minimize(divergence, state, jac=True, method="BFGS", options={"gtol": 1e-9})
+    assert row["kl"] == pytest.approx(divergence(state)[0], abs=1e-7)
+    assert row["forced"] == pytest.approx(found.fun, abs=1e-7)
+    token = int(Documents(folder / "states/letters.parquet").passage(row["document"]).next[row["position"]])
+    assert row["loss_truth"] == pytest.approx(-np.log(p[token]))
+
+
+def norm_and_head_force_what_scipy_finds(project, folder):
+    """The gain is the model's, states lie on its ellipsoid, and SLSQP comes no lower there."""
+    norm = json.loads((folder / "norm.json").read_text())
+    gain = AutoModelForCausalLM.from_pretrained(project / "llama").model.norm.weight.detach().numpy()
+    np.testing.assert_allclose(norm["gain"], gain, rtol=1e-5)
+    assert not norm["centres"]
+    np.testing.assert_allclose(norm["bias"], 0, atol=1e-6)
+    length = {"type": "eq", "fun": lambda s: s @ s - len(gain), "jac": lambda s: 2 * s}
+    rows = read_table(folder / "sphere/letters/all.parquet").to_pylist()
+    measured = read_table(folder / "forced/letters/all.parquet").to_pylist()
+    assert [row["position"] for row in rows] == [measured[i]["position"] for i in (1, 4, 7)]
+    for row in rows:
+        _, state, divergence = at(folder, row)
+        assert np.linalg.norm(state / gain) == pytest.approx(np.sqrt(len(gain)), rel=1e-2)
+
+        def value(s, divergence=divergence):
+            height, gradient = divergence(gain * s)
+            return height, gain * gradient
+
+        draw = np.random.default_rng(0)
+        starts = [state / gain, *draw.normal(size=(6, len(gain)))]
+        options = {"ftol": 1e-13, "maxiter": 500}
+        ends = [minimize(value, s, jac=True, constraints=[length], options=options, method="SLSQP") for s in starts]
+        lowest = min(end.fun for end in ends if abs(end.x @ end.x - len(gain)) < 1e-6)
+        assert row["norm_forced"] == pytest.approx(lowest, abs=1e-6)
+        assert row["norm_forced"] - row["norm_gap"] <= lowest + 1e-7
+
+
+def at(folder, row):
+    """Return the truth `all`, the state and the divergence, with its gradient, of what enters the head at a row."""
     documents = Documents(folder / "states/letters.parquet")
     chosen = json.loads((folder / "choice/letters.json").read_text())
     choice = Choice(*(chosen[name] for name in ("sharpness", "parts", "scale", "neighbours")))
     head = Head.read(folder / "states/letters.head.safetensors")
-    row = read_table(folder / "forced/letters/all.parquet").to_pylist()[4]
     (p,), states = distributions(documents, row["document"], [row["position"]], "all", choice, head)
 
     def divergence(state):
@@ -106,8 +150,4 @@ def what_is_forced_is_what_scipy_finds(folder):
         log_q = logits - logsumexp(logits)
         return float(p @ (np.log(p) - log_q)), head.weights.T @ (np.exp(log_q) - p)
 
-    found = minimize(divergence, states[0].astype(float), jac=True, method="BFGS", options={"gtol": 1e-9})
-    assert row["kl"] == pytest.approx(divergence(states[0].astype(float))[0], abs=1e-7)
-    assert row["forced"] == pytest.approx(found.fun, abs=1e-7)
-    token = int(documents.passage(row["document"]).next[row["position"]])
-    assert row["loss_truth"] == pytest.approx(-np.log(p[token]))
+    return p, states[0].astype(float), divergence
