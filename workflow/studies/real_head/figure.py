@@ -5,9 +5,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.tables.figures.style import PALETTE, legend, style, titled
-from studies.real_head.names import ALL
 
-FORCED, REST, WITH_NORM = PALETTE[3], "0.78", PALETTE[0]
+FORCED, REST = PALETTE[3], "0.78"
 WORDS = {
     "neural": "text so far,\nby state",
     "ngram": "text so far,\nby n-gram",
@@ -56,24 +55,9 @@ def _divergence(axes: Axes, rows: pd.DataFrame) -> None:
             label="forced by the head" if label else None,
         )
         _interval(axes, place, kl)
-        _with_norm(axes, place, rows[rows.truth == truth], truth == ALL)
         words = "0 %" if forced.value < 1e-6 else f"{100 * share.value:.0f} %"
         axes.annotate(words, (place, kl.high), (0, 3), textcoords="offset points", ha="center", fontsize="small")
     _finish(axes, "nats a token")
-
-
-def _with_norm(axes: Axes, place: int, rows: pd.DataFrame, label: bool) -> None:
-    """Draw beside a bar what norm and head force, and what the head forces at the same positions, where it is known."""
-    of = rows.set_index("measure")
-    if "norm_forced" not in of.index:
-        return
-    both, head = of.loc["norm_forced"], of.loc["norm_head"]
-    words = f"at {both.n} positions: by norm and head, at most", "by the head at these"
-    axes.errorbar(
-        place + 0.22, both.value, [[both.value - both.low], [both.high - both.value]],
-        fmt="^", color=WITH_NORM, markersize=5, label=words[0] if label else None,
-    )  # fmt: skip
-    axes.plot(place + 0.22, head.value, "_", color="black", markersize=9, label=words[1] if label else None)
 
 
 def _gains(axes: Axes, rows: pd.DataFrame) -> None:

@@ -31,9 +31,11 @@ WITH_NORM = {
     "norm and head, at most (nats)": "norm_forced",
     "at least (nats)": "norm_least",
     "share of KL, at most": "norm_share",
-    "as a multiple of the head's": "norm_ratio",
+    "added": "norm_added",
     "proved": "norm_proved",
+    "outside": "norm_outside",
 }
+DECIMALS = {label: 4 if "nats" in label else 3 for label in WITH_NORM}  # the norm adds little
 
 
 def losses_rows(losses: pd.DataFrame, text: str, resamples: int, seed: int) -> Iterable[dict[str, Any]]:
@@ -73,7 +75,8 @@ def sphere_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, s
     """Rows of what norm and head force together of one truth of a text; `values` are those of `sphere.ROWS`.
 
     It lies between ``norm_least`` and ``norm_forced``, and ``norm_head`` is what the head forces at the same positions.
-    ``norm_proved`` is the share of positions where both bounds agree up to `CLOSE`. What is forced counts as 0 below
+    ``norm_proved`` is the share of positions where both bounds agree up to `CLOSE`, and ``norm_outside`` of those where
+    the lower one proves that the norm adds something: what is nearest without it lies outside its sphere. What is forced counts as 0 below
     `NEGLIGIBLE`.
     """
     least = np.maximum(values.norm_forced - values.norm_gap, values.forced - values.gap)
@@ -83,11 +86,14 @@ def sphere_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, s
         yield {**keys, "measure": measure, **_summary(_sums(values.document, own), resamples, seed)}
     added = bounds["norm_forced"] - bounds["norm_head"]
     yield {**keys, "measure": "norm_adds", **_summary(_sums(values.document, added), resamples, seed)}
-    for measure, whole in (("norm_share", values.kl), ("norm_ratio", bounds["norm_head"])):
+    shares = {"norm_share": (bounds["norm_forced"], values.kl), "norm_added": (added, bounds["norm_head"])}
+    for measure, (part, whole) in shares.items():
         if whole.sum() > NEGLIGIBLE * len(values):
-            yield {**keys, "measure": measure, **_ratio(values, bounds["norm_forced"], whole, resamples, seed)}
-    proved = float((values.norm_forced - least <= CLOSE).mean())
-    yield {**keys, "measure": "norm_proved", "value": proved, "unit": "share of positions", "n": len(values)}
+            yield {**keys, "measure": measure, **_ratio(values, part, whole, resamples, seed)}
+    of_positions = {"unit": "share of positions", "n": len(values)}
+    proved, outside = (values.norm_forced - least <= CLOSE).mean(), (least > values.forced).mean()
+    yield {**keys, "measure": "norm_proved", "value": float(proved), **of_positions}
+    yield {**keys, "measure": "norm_outside", "value": float(outside), **of_positions}
 
 
 def head_page(table: pd.DataFrame) -> Page:
@@ -98,7 +104,8 @@ def head_page(table: pd.DataFrame) -> Page:
         sections.append(Section(f"Text `{text}`: the head as it is", pivot(own, ["truth"], COLUMNS)))
         behind = own[own.measure.isin(WITH_NORM.values())]
         if len(behind):
-            sections.append(Section(f"Text `{text}`: the norm and the head", pivot(behind, ["truth"], WITH_NORM)))
+            rows = pivot(behind, ["truth"], WITH_NORM, DECIMALS)
+            sections.append(Section(f"Text `{text}`: the norm and the head", rows))
         narrow = of_text.dropna(subset="rank")
         if len(narrow):
             sections.append(Section(f"Text `{text}`: the head truncated", pivot(narrow, ["rank", "truth"], COLUMNS)))
