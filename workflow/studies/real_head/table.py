@@ -76,8 +76,8 @@ def sphere_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, s
 
     It lies between ``norm_least`` and ``norm_forced``, and ``norm_head`` is what the head forces at the same positions.
     ``norm_proved`` is the share of positions where both bounds agree up to `CLOSE`, and ``norm_outside`` of those where
-    the lower one proves that the norm adds something: what is nearest without it lies outside its sphere. What is forced counts as 0 below
-    `NEGLIGIBLE`.
+    the lower one proves that the norm adds something: what is nearest without it lies outside its sphere. What is
+    forced counts as 0 below `NEGLIGIBLE`.
     """
     least = np.maximum(values.norm_forced - values.norm_gap, values.forced - values.gap)
     bounds = {"norm_head": values.forced, "norm_forced": values.norm_forced, "norm_least": least}
