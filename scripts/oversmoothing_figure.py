@@ -23,7 +23,7 @@ from oversmoothing.tables.figures.style import (
 )
 from oversmoothing.tables.record import read_record
 
-QUESTION = "How much probability leaks to where the truth puts little, by rank?"
+QUESTION = "How much probability leaks to where the truth puts little{by}?"
 MEASURED: dict[str, Any] = {"color": "0.45", "linewidth": 1.5, "zorder": 1.8}
 OURS: dict[str, Any] = {**MEASURED, "marker": "o", "markersize": 5}  # in the legend; on the line by rank
 PUBLISHED: dict[str, Any] = {
@@ -82,7 +82,7 @@ def draw(table: pd.DataFrame) -> Figure:
             else:
                 axes.set_xticks([])
                 axes.set_xlim(-0.5, len(places) - 0.5)
-        titled(figure, QUESTION, finding(table))
+        titled(figure, QUESTION.format(by=", by rank" if ranks else ""), finding(table))
         entries = handles({"this run: mean and 95 % interval": OURS} if ranks else looks)
         if len(published):
             truths = " and ".join(published.published_truth.dropna().unique())

@@ -39,6 +39,7 @@ def test_they_stand_side_by_side_by_name(tmp_path):
         found = [bars.lines[0].get_xydata()[0].tolist() for bars in axes.containers]
         np.testing.assert_allclose(found, [[0, 0.1], [1, 0.3], [2, 0.2]])
         assert len({bars.lines[0].get_color() for bars in axes.containers}) == 3
+    assert "by rank" not in figure.get_label()
     write_figure(figure, [tmp_path / "f.png"])
     assert (tmp_path / "f.png").stat().st_size > 10_000
 

@@ -271,3 +271,10 @@ def test_the_illustration_shows_both_models_whole():
         widths = [bar.get_width() for bar in axes.patches]
         assert widths[0] == pytest.approx(p.loc[ord("r"), model])
         assert sum(widths) == pytest.approx(1)
+
+
+def test_one_model_alone_is_not_called_two():
+    p = pd.DataFrame({"bn4-s1": falling({"r": 0.4, "o": 0.2})})
+    figure = illustrated.draw(p, MODELS[1:2], b"wate", ord("r"))
+    assert figure.axes[0].get_title(loc="left").startswith("rank 4:")
+    assert "What does the model predict?" in figure.get_label()

@@ -62,14 +62,16 @@ def draw(
     with style():
         figure = Figure(figsize=(6.6, 0.9 + 2.2 * len(models)))
         panels = figure.subplots(len(models), 1, sharex=True, squeeze=False).ravel()
-        for axes, model, letter in zip(panels, models, "AB", strict=False):
+        called = ["Model A, ", "Model B, "] if len(models) > 1 else [""]
+        for axes, model, name in zip(panels, models, called, strict=True):
             of_model = shares[model["model"]].to_numpy()
             _bars(axes, of_model, names)
             wrong = f"{100 * of_model[1:].sum():.0f} % of its probability on other {unit}s"
-            axes.set_title(f"Model {letter}, {label(model)}: {wrong}", size="medium", parse_math=False)
+            axes.set_title(f"{name}{label(model)}: {wrong}", size="medium", parse_math=False)
         panels[0].set_xlim(0, 1.25 * shares.to_numpy().max())
         text = visible(prompt) if len(prompt) <= LONGEST else f"… {visible(prompt[-LONGEST:])}"
-        question = f"“{text}” continues with {completion(b'', texts[target])}. What do two models predict?"
+        who = "do two models" if len(models) > 1 else "does the model"
+        question = f"“{text}” continues with {completion(b'', texts[target])}. What {who} predict?"
         titled(figure, question, EXPLAINED.format(unit=unit, which=WHICH if len(models) > 1 else ""))
     return figure
 
