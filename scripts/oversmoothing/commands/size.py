@@ -132,9 +132,9 @@ def needed(sizes: Sizes, nats: float, search: bool) -> dict[str, Any]:
 
     With a search the one follows the other, or `rank` is None, because larger ranks could not be fitted.
     """
-    found = sizes.smallest(nats) if search else 1
+    beyond = search and sizes.smallest(nats) is None
     low, high = sizes.bracket(nats)
-    return {"nats": nats, "above": low, "rank": None if found is None else high}
+    return {"nats": nats, "above": low, "rank": None if beyond else high}
 
 
 def drafts(

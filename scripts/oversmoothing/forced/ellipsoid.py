@@ -134,7 +134,7 @@ class BehindNorm:
     """
 
     def __init__(self, weights: np.ndarray, gain: np.ndarray, bias: np.ndarray | None, centres: bool) -> None:
-        behind = behind_norm(weights, gain)
+        behind = behind_norm(weights, gain)  # which also checks the gain
         if not centres:
             behind = np.asarray(weights, np.float64) * gain
         self.gain, self.head = gain, prepare(behind, bias)
