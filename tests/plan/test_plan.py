@@ -35,6 +35,19 @@ def test_shipped_configs_are_valid_and_keep_their_results_apart(name):
     assert plan.models.checkpoints(config, "m")["folder"] == f"{config['results']}/checkpoints/m"
 
 
+def test_full_heads_of_equal_loss_join_the_models_of_the_replication():
+    """Whatever both configs train, the second finds trained."""
+    ranks, more = (
+        default(**yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())) for name in ("replication", "equal_loss")
+    )
+    assert more["results"] == ranks["results"]
+    first, second = map(plan.models.by_name, (ranks, more))
+    assert {first[name].kind for name in first.keys() - second.keys()} == {"svd"}
+    shared = first.keys() & second.keys()
+    assert [second[name] for name in shared] == [first[name] for name in shared]
+    assert {second[name].rank for name in second.keys() - shared} == {288}
+
+
 def thesis():
     return default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
 
