@@ -21,7 +21,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
     "findings": "95 %; < 0.01; < 0.03; < 0.25; 0.8; 1.25; 0.3 < 1; < 0.4; 0.45 < 1; < 0.55; temperature 1.5",
     "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats",
     "lifting": """
-        95 %; 0.024; 0.048; < 0.05; < 0.1; tiny = 0.001; near = 0.01; gamma 0.1; eta 0.5
+        95 %; 0.024; 0.048; < 0.05; tiny = 0.001; near = 0.01; gamma 0.1; eta 0.5
         smoothing, 0.05; 0.665; 1.22; 1.44; 1.35; 1.53
         """,
     "notebook": "",

@@ -1,6 +1,6 @@
 """TTO against validation loss, of the family and of full heads of other numbers of steps; and at equal loss."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -28,11 +28,13 @@ def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
     with style():
         figure = Figure(figsize=(4.1 * (len(truths) + 1), 4.4))
         *panels, last = figure.subplots(1, len(truths) + 1)
+        judges = {truth: "our own truth" if truth == "truth" and truths[1:] else named(truth) for truth in truths}
         for axes, truth in zip(panels, truths, strict=True):
             _line(axes, levels[(levels.measure == TTO) & (levels.truth == truth)], losses, ranks[-1])
-            axes.set_title(f"Judged by {named(truth)}", size="medium")
+            axes.set_title(f"Judged by {judges[truth]}", size="medium")
+            axes.sharey(panels[0])
         panels[0].set_ylabel(f"{METRICS[TTO].name}, lower is better")
-        entries = _left(last, table[table.measure == TTO], truths, ranks)
+        entries = _left(last, table[table.measure == TTO], judges, ranks)
         titled(
             figure,
             "Does a low rank leak more than a full head that predicts as well?",
@@ -57,22 +59,22 @@ def _line(axes: Axes, table: pd.DataFrame, losses: pd.Series, top: int) -> None:
     axes.grid()
 
 
-def _left(axes: Axes, table: pd.DataFrame, truths: Sequence[str], ranks: Sequence[int]) -> list[Line2D]:
-    """Draw the differences by rank and truth; return their entries of the legend."""
+def _left(axes: Axes, table: pd.DataFrame, judges: Mapping[str, str], ranks: Sequence[int]) -> list[Line2D]:
+    """Draw the differences by rank and truth, with its name; return their entries of the legend."""
     entries = []
     axes.axhline(0, color="0.35", linewidth=1)
     axes.axhspan(-NEAR, NEAR, color="0.92", zorder=0, label=f"less than {NEAR} apart")
     places = {rank: i for i, rank in enumerate(ranks[:-1])}
     ways = {f"rank {ranks[-1]}": ("at equal steps", "none"), EQUAL[LOSS]: ("at equal loss", "full")}
-    for i, truth in enumerate(truths):
+    for i, (truth, judge) in enumerate(judges.items()):
         for j, (less, (words, fill)) in enumerate(ways.items()):
             part = table[(table.less == less) & (table.truth == truth)]
-            at = [places[int(rank)] + 0.16 * (2 * i + j - len(truths) + 0.5) for rank in part["rank"]]
+            at = [places[int(rank)] + 0.16 * (2 * i + j - len(judges) + 0.5) for rank in part["rank"]]
             look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": "os"[j], "fillstyle": fill}
             look |= {"linestyle": "none"}
             errors = [part.value - part.low, part.high - part.value]
             axes.errorbar(at, part.value, errors, capsize=3, elinewidth=1.2, markersize=3.5, **look)
-            entries.append(Line2D([], [], **look, label=f"{words}, judged by {named(truth)}"))
+            entries.append(Line2D([], [], **look, label=f"{words}, judged by {judge}"))
     axes.set_xticks(list(places.values()), [str(rank) for rank in places])
     axes.set_xlabel("rank of what enters the LM head")
     axes.set_title("TTO minus the full head's", size="medium")
