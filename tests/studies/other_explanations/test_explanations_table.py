@@ -178,3 +178,10 @@ def test_page_and_figure_hold_every_text(table):
     assert len(figure.axes) == 8
     shown = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert shown == ["linear head", "mixture of two", "under TaiLr 0.1", "under TaiLr 0.3", "smoothed 0.05"]
+
+
+def test_figure_has_no_panel_without_values(table):
+    """Equal loss needs full heads of fewer steps."""
+    titles = [axes.get_title() for axes in draw(table[table.less != "equal loss"], TITLES, "truth").axes]
+    assert len(titles) == 6
+    assert not any("equal loss" in title for title in titles)

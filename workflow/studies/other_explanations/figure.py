@@ -30,14 +30,16 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Figure:
     lines = {law: _lines(table[table.law.fillna("") == law], titles) for law in laws}
     ranks = sorted(int(rank) for rank in table["rank"].unique())
     looks = {rank: {**rank_look(rank), "linestyle": "none"} for rank in ranks}
+    there = [column for column in COLUMNS if len(chosen(table, measure=column[0], less=column[1]))]
+    columns = {column: COLUMNS[column] for column in there or COLUMNS}
     with style():
         heights = [len(lines[law]) + 3 for law in laws]
-        figure = Figure(figsize=(14, 0.9 + ROW * sum(heights)))
-        panels = figure.subplots(len(laws), len(COLUMNS), sharey="row", height_ratios=heights, squeeze=False)
+        figure = Figure(figsize=(3.5 * len(columns), 0.9 + ROW * sum(heights)))
+        panels = figure.subplots(len(laws), len(columns), sharey="row", height_ratios=heights, squeeze=False)
         for row, law in zip(panels, laws, strict=True):
             of_law = table[table.law.fillna("") == law]
             text = described(law, truth).replace("`", "")
-            for axes, ((measure, less), title), above in zip(row, COLUMNS.items(), (text, "", "", ""), strict=True):
+            for axes, ((measure, less), title), above in zip(row, columns.items(), (text, *[""] * 3), strict=False):
                 _panel(axes, chosen(of_law, measure=measure, less=less), lines[law], looks)
                 axes.set_title(f"{above}\n{title}", size="small")
         by_rank = {f"rank {rank}": look for rank, look in looks.items()}
