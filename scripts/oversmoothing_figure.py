@@ -73,7 +73,7 @@ def draw(table: pd.DataFrame) -> Figure:
         for ((truth, metric), panel), axes in zip(panels, grid, strict=False):
             _panel(axes, panel, places, looks, bool(ranks))
             words = f": {WORDS[metric]}" if metric in WORDS else ""
-            against = f"\nagainst {named(truth)}" if several and not pd.isna(truth) else ""
+            against = f"\nagainst {named(truth, several)}" if several and not pd.isna(truth) else ""
             axes.set_title(f"{METRICS[metric].name}{words}{against}", size="small", weight="bold")
             axes.set_ylabel(f"{METRICS[metric].unit}, {METRICS[metric].better} is better", size="small")
             if ranks:

@@ -28,7 +28,7 @@ def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
     with style():
         figure = Figure(figsize=(4.1 * (len(truths) + 1), 4.4))
         *panels, last = figure.subplots(1, len(truths) + 1)
-        judges = {truth: "our own truth" if truth == "truth" and truths[1:] else named(truth) for truth in truths}
+        judges = {truth: named(truth, len(truths) > 1) for truth in truths}
         for axes, truth in zip(panels, truths, strict=True):
             _line(axes, levels[(levels.measure == TTO) & (levels.truth == truth)], losses, ranks[-1])
             axes.set_title(f"Judged by {judges[truth]}", size="medium")

@@ -39,9 +39,9 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Figure:
         for row, law in zip(panels, laws, strict=True):
             of_law = table[table.law.fillna("") == law]
             text = described(law, truth).replace("`", "")
-            for axes, ((measure, less), title), above in zip(row, columns.items(), (text, *[""] * 3), strict=False):
-                _panel(axes, chosen(of_law, measure=measure, less=less), lines[law], looks)
-                axes.set_title(f"{above}\n{title}", size="small")
+            for i, ((measure, less), title) in enumerate(columns.items()):
+                _panel(row[i], chosen(of_law, measure=measure, less=less), lines[law], looks)
+                row[i].set_title(f"{'' if i else text}\n{title}", size="small")
         by_rank = {f"rank {rank}": look for rank, look in looks.items()}
         legend(figure, handles(by_rank, markersize=6), columns=len(ranks))
         seeds = int(table.n.max())

@@ -126,9 +126,9 @@ def model_looks(models: Sequence[Mapping[str, Any]], truths: Sequence[str] = ())
     return looks | {name: other_look(i) for i, name in enumerate(dict.fromkeys(others))}
 
 
-def named(truth: str) -> str:
-    """A truth in a sentence: "the truth" where that is its name."""
-    return "the truth" if truth == "truth" else truth
+def named(truth: str, several: bool = False) -> str:
+    """A truth in a sentence: "the truth" where that is its name, or "our own truth" where there are several."""
+    return truth if truth != "truth" else "our own truth" if several else "the truth"
 
 
 def ordered_looks(items: Sequence[Any]) -> dict[Any, dict[str, Any]]:
