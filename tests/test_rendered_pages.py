@@ -27,7 +27,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
     "notebook": "",
     "notes": """
         95 %; 0.95; δ 0.22; 98.5 %; 95 to 99 %; 0.625; 80 %; at most 1 %; matrix at 0.02; start at 0.02; bat 0.22
-        0.8; 1.25; loss is 10 %; > -0.01; arXiv 2602.20433; arXiv 2604.28036
+        0.8; 1.25; loss is 10 %; > -0.01; < 0.01; arXiv 2602.20433; arXiv 2604.28036
         """,
     "replication": "0.9 MB; at 5 %; 0.7 %",
     "reproducibility": "Tables 4.1 and 4.2; Tables 6.1; (7.1); 6.8 MB; 0.4 MB",
