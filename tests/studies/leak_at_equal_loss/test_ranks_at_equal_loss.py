@@ -106,7 +106,7 @@ def test_page_and_figure_have_each_truth(values, models):
     assert len(sections["Samples: less the full head at equal loss"].rows) == 2
     *panels, last = draw(table, TRUTHS).axes
     assert [len(axes.containers) for axes in panels] == [3, 3]
-    assert [axes.get_title() for axes in panels] == ["Judged by our own truth", "Judged by lm"]
+    assert [axes.get_title(loc="left") for axes in panels] == ["Judged by our own truth", "Judged by lm"]
     assert panels[0].get_ylim() == panels[1].get_ylim()
     assert len(last.containers) == 4
 
