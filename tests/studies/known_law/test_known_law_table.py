@@ -135,6 +135,12 @@ def test_the_page_and_the_figure_have_each_law(table):
     assert set(MEASURES) <= set(table.measure)
 
 
+def test_the_legend_tells_a_second_bar_from_the_first_where_one_is_drawn(table):
+    for lengths, beside in ((table, True), (table[table.sequences != 400], False)):
+        (legend,) = draw(lengths, LAWS).legends
+        assert any("right of two bars" in text.get_text() for text in legend.texts) == beside
+
+
 def test_the_chapter_says_what_the_table_says(table):
     said = list(chain(hidden(table), with_more_text(table)))
     start = "Held against models that learned the same text, TTO minus that against the law itself is -0.03"

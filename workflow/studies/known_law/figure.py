@@ -35,20 +35,19 @@ def draw(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Figure:
             _divided(panels[0][column], part[part.truth == LAW], lengths)
             _leaks(panels[1][column], part[part.sequences == lengths[0]], looks)
             panels[0][column].set_title(f"Law: {law}")
-        for (first, *_), label in zip(
-            panels, ("KL to the law (nats), lower is better", "TTO, lower is better"), strict=True
-        ):
+        for (first, *_), label in zip(panels, ("KL to the law (nats)", "TTO"), strict=True):
             first.set_ylim(bottom=0)
-            first.set_ylabel(label)
+            first.set_ylabel(f"{label}\nlower is better")
         titled(
             figure,
             "Where the truth is known: what does the head force, and what does a stand-in hide?",
             "Text drawn from a law that is known at every byte. Above: distance from the law. Below: leak against the "
             "law, and against models that learned its text.",
         )
+        several = (members.groupby("law").sequences.nunique() > 1).any()
         bars = [
             Patch(facecolor=FORCED, label="forced by the head, whatever enters it"),
-            Patch(facecolor=REST, label="the rest (right of two bars: with more text)"),
+            Patch(facecolor=REST, label="the rest" + (" (right of two bars: with more text)" if several else "")),
         ]
         legend(
             figure,
@@ -89,5 +88,6 @@ def _look(i: int) -> dict[str, Any]:
 
 def _ranks(axes: Axes, ranks: Sequence[int]) -> None:
     axes.set_xticks(range(len(ranks)), [str(rank) for rank in ranks])
+    axes.set_xlim(-0.5, len(ranks) - 0.5)
     axes.set_xlabel("rank of what enters the LM head")
     axes.grid(axis="y")
