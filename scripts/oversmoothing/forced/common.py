@@ -12,7 +12,8 @@ divergence of the normalised q, and Z_i - 1 - log Z_i >= 0 at each position. So 
 import numpy as np
 from scipy.linalg import lstsq
 
-from oversmoothing.forced.projection import LOWEST, pair_products, second_moments
+from oversmoothing.forced.head import pair_products
+from oversmoothing.forced.projection import LOWEST, second_moments
 
 STEPS = 8
 RIDGE = 1e-6  # of a row's metric, relative to its mean diagonal

@@ -30,8 +30,8 @@ import numpy as np
 from scipy.linalg import null_space
 
 from oversmoothing.forced.divergence import divergence
-from oversmoothing.forced.head import prepare
-from oversmoothing.forced.projection import ROUNDING, pair_products, project_on
+from oversmoothing.forced.head import pair_products, prepare
+from oversmoothing.forced.projection import ROUNDING, project_on
 from oversmoothing.forced.sphere import LAST, Family, descend, gap_in_ball, lowest_of_quadratic, scaled
 from oversmoothing.numerics.distributions import distributions
 from oversmoothing.numerics.layer_norm import behind_norm

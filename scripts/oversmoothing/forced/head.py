@@ -1,11 +1,13 @@
 """A linear head as an exponential family: the coordinates in which a projection is computed."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import qr, svd
 
 RANK_TOLERANCE = 1e-10  # singular values below this share of the largest are rounding errors
+PAIRS = 1 << 25  # numbers in the products of all pairs of columns
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,11 @@ class Head:
     def full(self) -> bool:
         """Whether the head gives every positive distribution."""
         return self.columns.shape[1] >= len(self.columns) - 1
+
+    @cached_property
+    def pairs(self) -> np.ndarray | None:
+        """`pair_products` of the columns."""
+        return pair_products(self.columns)
 
     def coordinates(self, log_q: np.ndarray) -> np.ndarray:
         """Return the coordinates theta (n, m) of the distributions closest, in log-probability, to log_q (n, v)."""
@@ -84,3 +91,10 @@ def prepare(weights: np.ndarray, bias: np.ndarray | None = None) -> Head:
         rows = qr((vt[:rank] * scale).T, mode="economic")[0]
         back = back @ rows @ rows.T
     return Head(np.ascontiguousarray(columns), back, bias)
+
+
+def pair_products(columns: np.ndarray) -> np.ndarray | None:
+    """Products u_a u_b of all pairs of columns, (v, m (m + 1) / 2), so that Hessians are one product; None if large."""
+    v, m = columns.shape
+    first, second = np.tril_indices(m)
+    return columns[:, first] * columns[:, second] if v * len(first) <= PAIRS else None

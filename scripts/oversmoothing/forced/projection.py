@@ -42,7 +42,6 @@ NEGLIGIBLE = 1e-9  # nats: a gap below which a step that no longer helps is the 
 QUADRATIC = 1e-3  # relative change of every probability below which a step needs no search
 SOLVED = 1e-12  # error of the moments of t up to which it proves a gap; a q* near infinity would multiply it
 RIDGE = 1e-15  # added to the Hessian, relative to its trace
-PAIRS = 1 << 25  # numbers in the products of all pairs of columns
 BATCH = 1 << 22  # numbers in the arrays of a batch
 
 
@@ -137,11 +136,10 @@ def project_on(head: Head, p: np.ndarray, start: np.ndarray | None = None, toler
             first = head.coordinates(np.maximum(log_p[i], LOWEST) if start is None else start[i])
             theta[i], log_q[i], gap[i] = large.project(row, first, tolerance)
         return _projection(head, p, theta, log_q, gap)
-    pairs = pair_products(head.columns)
     for begin in range(0, n, size := max(1, BATCH // (v + m * m))):
         some = slice(begin, begin + size)
         first = head.coordinates(np.maximum(log_p[some], LOWEST) if start is None else start[some])
-        theta[some], log_q[some], gap[some] = _newton(head, p[some], first, tolerance, pairs)
+        theta[some], log_q[some], gap[some] = _newton(head, p[some], first, tolerance)
     return _projection(head, p, theta, log_q, gap)
 
 
@@ -165,13 +163,13 @@ class _Iterate:
 
 @np.errstate(over="ignore", invalid="ignore")  # near infinity, where the Hessian is nearly zero
 def _newton(
-    head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float, pairs: np.ndarray | None
+    head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Coordinates, log-probabilities and gaps by Newton's method with a line search."""
     moments = p @ head.columns
     gap, best, left = np.full(len(p), np.inf), theta.copy(), np.arange(len(p))
     for _ in range(STEPS):
-        now = _at(head, moments[left], theta, pairs)
+        now = _at(head, moments[left], theta)
         length, fall = _length(now)
         theta = theta + length[:, None] * now.direction
         bound = np.maximum(now.gap - fall, now.noise)  # the lower bound that was proved holds for the next point too
@@ -185,7 +183,7 @@ def _newton(
     return best, z - logsumexp(z, axis=1, keepdims=True), gap
 
 
-def _at(head: Head, moments: np.ndarray, theta: np.ndarray, pairs: np.ndarray | None) -> _Iterate:
+def _at(head: Head, moments: np.ndarray, theta: np.ndarray) -> _Iterate:
     """Newton's direction and the certificate at the points theta (n, m)."""
     columns, m = head.columns, head.columns.shape[1]
     z = theta @ columns.T + head.bias
@@ -194,7 +192,7 @@ def _at(head: Head, moments: np.ndarray, theta: np.ndarray, pairs: np.ndarray | 
     q = np.exp(log_q)
     mean = q @ columns
     gradient = moments - mean
-    hessian = second_moments(columns, q, pairs) - mean[:, :, None] * mean[:, None, :]
+    hessian = second_moments(columns, q, head.pairs) - mean[:, :, None] * mean[:, None, :]
     direction = _solved(hessian, gradient)
     change = direction @ columns.T - (mean * direction).sum(axis=1, keepdims=True)
     lost = ~np.isfinite(change).all(axis=1)  # the Hessian is zero or nearly so: there is no step
@@ -217,13 +215,6 @@ def second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None)
     first, second = np.tril_indices(m)
     moments[:, first, second] = moments[:, second, first] = q @ pairs
     return moments
-
-
-def pair_products(columns: np.ndarray) -> np.ndarray | None:
-    """Products u_a u_b of all pairs of columns, (v, m (m + 1) / 2), so that Hessians are one product; None if large."""
-    v, m = columns.shape
-    first, second = np.tril_indices(m)
-    return columns[:, first] * columns[:, second] if v * len(first) <= PAIRS else None
 
 
 def _solved(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:

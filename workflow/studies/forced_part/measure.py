@@ -5,11 +5,11 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from oversmoothing.forced.division import divide
-from oversmoothing.forced.ellipsoid import project_on_ellipsoid
+from oversmoothing.forced.ellipsoid import BehindNorm
 from oversmoothing.forced.face import YES, faces
 from oversmoothing.forced.head import Head
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.models.heads import ModelHead, read_model_head
+from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import read_logits
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.files import NAME
@@ -33,7 +33,10 @@ def main(job: Job) -> None:
     """Read a model's head and the logits of the model and of the truths; write a row per position and truth."""
     settings, model = job.params.settings, job.wildcards.model
     model_head = read_model_head(job.input.weights, settings["rank"])
-    head = model_head.prepared()
+    head, per_window = model_head.prepared(), settings["norm_per_window"]
+    normed = None
+    if per_window is not None and model_head.gain is not None and not head.full:
+        normed = BehindNorm(model_head.weights, model_head.gain, model_head.bias, centres=True)
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     with open_writer(job.output[0], FORCED_SCORES, provenance(settings, model=model)) as writer:
         for window in tqdm(read_logits(job.input.model, truths), desc=model, unit="window", disable=None):
@@ -41,7 +44,7 @@ def main(job: Job) -> None:
             for truth, logits in window.truths.items():
                 p = softmax(logits[at].astype(np.float64))
                 try:
-                    scores = score(model_head, head, window.model[at], p, settings["tau"], settings["norm_per_window"])
+                    scores = score(head, normed, window.model[at], p, settings["tau"], per_window)
                 except ValueError as error:
                     raise UserError(f"{job.input.model}: {error}") from error
                 keys = {"window": np.full(len(at), window.window), "position": at, "truth": [truth] * len(at)}
@@ -50,14 +53,13 @@ def main(job: Job) -> None:
 
 
 def score(
-    model: ModelHead, head: Head, logits: np.ndarray, truth: np.ndarray, tau: float, behind_norm: int | None
+    head: Head, normed: BehindNorm | None, logits: np.ndarray, truth: np.ndarray, tau: float, norm_positions: int
 ) -> dict[str, np.ndarray]:
     """Split the distance of a model from a truth at n positions into what its head forces and the rest.
 
-    `head` is that of the model, prepared; `logits` are the model's and `truth` has distributions, (n, v); `tau` is the
-    mass of the truth's nucleus. At so many of the positions as `behind_norm` says, evenly spaced, what norm and head
-    force is computed. The arrays, (n,), are named as in `FORCED_SCORES`. Errors are those of
-    `forced.divide.on_family`.
+    `logits` are the model's and `truth` has distributions, (n, v); `tau` is the mass of the truth's nucleus. With the
+    head behind its norm, `normed`, what both force together is computed at so many positions as `norm_positions` says,
+    evenly spaced. The arrays, (n,), are named as in `FORCED_SCORES`. Errors are those of `forced.division.on_family`.
     """
     log_q, nearest, rest = divide(head, logits, truth)
     tto, tv = _tto_and_tv(log_q, truth, tau)
@@ -68,9 +70,9 @@ def score(
     else:
         nearest_tto, nearest_tv = _tto_and_tv(nearest.log_q, truth, tau)
         face = faces(head.columns, nucleus(truth, tau))
-        if behind_norm is not None and model.gain is not None:
-            at = positions_of(len(truth), behind_norm)
-            on_ellipsoid = project_on_ellipsoid(model.weights, model.gain, truth[at], model.bias, log_q[at])
+        if normed is not None:
+            at = positions_of(len(truth), norm_positions)
+            on_ellipsoid = normed.project(truth[at], log_q[at])
             together[at] = np.maximum(on_ellipsoid.forced, nearest.forced[at])  # up to rounding
     forced = nearest.forced
     scores = {"kl": forced + rest, "forced": forced, "rest": rest, "gap": nearest.gap, "tto": tto, "tv": tv}
