@@ -11,6 +11,7 @@ from oversmoothing.forced.head import Head
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import read_logits
+from oversmoothing.numerics.distributions import distributions
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.files import NAME
 from oversmoothing.scores.nucleus import nucleus
@@ -72,7 +73,7 @@ def score(
         face = faces(head.columns, nucleus(truth, tau))
         if normed is not None:
             at = positions_of(len(truth), norm_positions)
-            on_ellipsoid = normed.project(truth[at], log_q[at])
+            on_ellipsoid = normed.project(distributions(truth[at], truth.shape[1]), log_q[at])
             together[at] = np.maximum(on_ellipsoid.forced, nearest.forced[at])  # up to rounding
     forced = nearest.forced
     scores = {"kl": forced + rest, "forced": forced, "rest": rest, "gap": nearest.gap, "tto": tto, "tv": tv}
