@@ -147,23 +147,8 @@ def test_assignment_never_changes():
 
 
 @pytest.mark.parametrize(
-    ("shares", "message"),
-    [
-        ({"train": 1.0}, r"corpus splits are \['train'\]: give a share to each of evaluation, train, validation"),
-        ({**SHARES, "test": 0.0}, r"corpus splits are .*'test'"),
-        ({**SHARES, "train": 0.6}, r"the shares sum to 1\.1: make them sum to 1"),
-        ({"train": 1.0, "validation": 0.0, "evaluation": 0.0}, r"the share of \w+ is \d\.0: write a number between"),
-    ],
-)
-def test_shares_that_make_no_sense(shares, message):
-    with pytest.raises(UserError, match=message):
-        split_bounds(shares)
-
-
-@pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        (ANCHORS, {"overlap_words": 0}, r"overlap_words is 0: write a number of words \(13\), or null"),
         ([], {}, "the corpus is empty: source 'texts' has no document"),
         (
             ANCHORS[::2],

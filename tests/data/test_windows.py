@@ -147,17 +147,3 @@ def test_a_corpus_without_room_is_refused(data, fit):
     message = rf"split of {len(data):,} bytes is too short for 3 windows of 100 bytes .*\({fit}\): lower windows.count"
     with pytest.raises(UserError, match=message):
         draw_windows(as_array(data), 3, 20, 80, seed=0)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"count": 0}, "windows: count is 0: write a number of at least 1"),
-        ({"prompt": 0}, "windows: prompt is 0"),
-        ({"scored": -1}, "windows: scored is -1"),
-        ({"seed": -1}, "windows: seed is -1: write a number of at least 0"),
-    ],
-)
-def test_numbers_that_make_no_sense(wrong, message):
-    with pytest.raises(UserError, match=message):
-        draw_windows(as_array(TEXT), **{"count": 1, "prompt": 20, "scored": 80, "seed": 0, **wrong})

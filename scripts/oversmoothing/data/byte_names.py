@@ -15,7 +15,6 @@ SPACE, DELETE, ASCII = 0x20, 0x7F, 0x80
 
 def byte_name(b: int) -> str:
     """Unique name of a byte value, such as NUL, SP, A or DEL; from 0x80 on two hexadecimal digits, such as C3."""
-    _check(b)
     if b >= ASCII:
         return f"{b:02X}"
     return CONTROLS[b] if b < SPACE else {SPACE: "SP", DELETE: "DEL"}.get(b, chr(b))
@@ -30,7 +29,6 @@ def byte_kind(b: int) -> str:
         The space is punctuation. "never" applies to C0 and C1, which could only begin an overlong encoding of a
         one-byte character, and to F5 to FF, which lie beyond the last code point.
     """
-    _check(b)
     if b < SPACE or b == DELETE:
         return "control"
     if b < ASCII:
@@ -39,8 +37,3 @@ def byte_kind(b: int) -> str:
         if b < end:
             return kind
     return "first of 4" if b < 0xF5 else "never"
-
-
-def _check(b: int) -> None:
-    if not 0 <= b <= 0xFF:
-        raise ValueError(f"{b} is no byte value; it must lie between 0 and 255")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from oversmoothing.data.documents import Cut, Source
-from oversmoothing.jobs import UserError
 
 
 def docstrings(settings: Mapping[str, Any], processes: int) -> Source:
@@ -34,8 +33,5 @@ SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {
 
 def open_source(settings: Mapping[str, Any], processes: int = 1) -> Source:
     """Source that ``settings["source"]`` names, its documents cut if ``settings["cut"]`` says so."""
-    name = settings.get("source")
-    if name not in SOURCES:
-        raise UserError(f"corpus.source: {name!r} is unknown; use one of {', '.join(sorted(SOURCES))}")
-    source = SOURCES[name](settings, processes)
+    source = SOURCES[settings["source"]](settings, processes)
     return Cut(source, settings["cut"]) if settings.get("cut") else source

@@ -118,9 +118,6 @@ def draw_windows(
     pyarrow.Table
         With `SCHEMA`, and with `cut` also `TOKENS`; one row per window in the order drawn: ``window`` = 0, 1, ...
     """
-    for name, value, least in (("count", count, 1), ("prompt", prompt, 1), ("scored", scored, 1), ("seed", seed, 0)):
-        if value < least:
-            raise UserError(f"windows: {name} is {value}: write a number of at least {least}")
     length = prompt + scored
     unit, schema = ("bytes", SCHEMA) if cut is None else ("tokens", pa.schema([*SCHEMA, *TOKENS]))
     most = len(data) // length

@@ -51,14 +51,7 @@ def load_truth(
     prepended to every text, for the others an id or None, for the last also "auto"; for "causal_lm" ``byte_offset``. A
     member of the family has ``capped``, whether its logits are, which decides what is measured of it.
     """
-    folder, layout = asset_folder(manifest), settings["layout"]
-    if layout not in ("evabyte", "causal_lm", "tokens"):
-        raise UserError(f"{name}: layout {layout!r} is not known; write evabyte, causal_lm or tokens")
-    if (layout == "tokens") != (vocabulary is not None):
-        raise UserError(
-            f"{name}: with `layout: {layout}` a model reads {'tokens' if layout == 'tokens' else 'bytes'}, but the "
-            f"study's texts are {'bytes' if vocabulary is None else 'tokens'}"
-        )
+    folder = asset_folder(manifest)
     if vocabulary is not None:
         model = load_token_lm(folder, name, vocabulary, settings["bos"], device, precision)
         if tokenizer:
@@ -66,7 +59,7 @@ def load_truth(
         if "capped" in settings:
             _check_said(model, Path(folder) / CONFIG, settings["capped"])
         return model
-    if layout == "evabyte":
+    if settings["layout"] == "evabyte":
         return load_evabyte(folder, name, device, precision, settings["bos"])
     return load_causal_lm(folder, name, settings["byte_offset"], settings["bos"], device, precision)
 
