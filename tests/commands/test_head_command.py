@@ -16,10 +16,10 @@ from transformers import AutoModelForCausalLM
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands import main
+from oversmoothing.commands.head import Seconds
 from oversmoothing.commands.one_head.card import sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.measure import tbat
 from oversmoothing.commands.one_head.schema import SCHEMA
-from oversmoothing.commands.one_head.seconds import Seconds
 from oversmoothing.commands.one_head.text import LENGTH, passages
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of

@@ -13,16 +13,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import yaml
-from tabulate import tabulate
 from tqdm import tqdm
 
 from oversmoothing.commands import over_bytes, side_by_side
 from oversmoothing.commands.output import check_output, is_printed, write_output, written
-from oversmoothing.commands.over_bytes import cell, in_words
-from oversmoothing.commands.two_models import CONFIGS, Pair, add_arguments, finish, lengths, run, write_config
+from oversmoothing.commands.over_bytes import cell, in_words, rows_of
+from oversmoothing.commands.two_models import (
+    CONFIGS,
+    WIDTH,
+    Pair,
+    add_arguments,
+    finish,
+    laid_out,
+    lengths,
+    run,
+    write_config,
+)
 from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable_lines
-from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS
+from oversmoothing.scores.catalogue.metrics import KL_FLOOR
 from oversmoothing.store.atomic import json_text
 from oversmoothing.tables.page import labelled
 from oversmoothing.tables.record import numbers, read_record, record
@@ -38,7 +47,6 @@ PARTS = {"model", "truth", "tables", "noise"}  # of the JSON
 OF_LINEAR = ("forced", "tbat")  # tables that need linear logits
 REPORT = "report.html"
 LARGE, FEW = 10_000, 16  # tokens from which on TBAT is computed in so many passages, unless --tbat says otherwise
-WIDTH = 80  # of a terminal
 OF_HEAD = "; TBAT is of the model alone. Forced is what any model with this head has of KL."
 CAPPED = (
     ". TBAT and the part of KL that its head forces are left out, because they need logits that are linear in what "
@@ -68,7 +76,7 @@ def compare(asked: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
 
     def started(pair: Pair) -> None:
         if pair.why:
-            begin_over_bytes(asked, pair)
+            over_bytes.begin(asked, pair)
         else:
             tried.append(begin(asked, pair))
 
@@ -79,7 +87,7 @@ def compare(asked: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
     made = [table for table in listed if pair.cap is None or table not in OF_LINEAR]
     tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
     if pair.why:
-        text, last = report_over_bytes(tables, pair, pair.why), clip(pair)
+        text, last = over_bytes.report(tables, pair), clip(pair)
     else:
         tables["acceptance"] = acceptance(pair)
         text = report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap)
@@ -106,19 +114,6 @@ def as_json(pair: Pair, tables: Mapping[str, pd.DataFrame], tried: "Trial | None
         "tables": rows,
         "noise": noise,
     }
-
-
-def begin_over_bytes(asked: argparse.Namespace, pair: Pair) -> None:
-    """Read a passage with both models, and print how long the comparison takes."""
-    folders = dict(zip((asked.model, asked.truth), pair.folders, strict=True))
-    seconds = over_bytes.seconds_per_passage(folders, pair.results, asked)
-    print(fill(over_bytes.estimate(seconds, asked.windows), WIDTH), flush=True)
-
-
-def report_over_bytes(tables: Mapping[str, pd.DataFrame], pair: Pair, why: str) -> str:
-    """Lay out what was measured over bytes; `why` says why it is bytes."""
-    mass = {name: over_bytes.dropped(pair.results / f"logits/{name}.parquet") for name in (pair.model, pair.truth)}
-    return over_bytes.report(tables, pair.model, pair.truth, mass, why)
 
 
 def begin(asked: argparse.Namespace, pair: Pair) -> "Trial":
@@ -250,38 +245,29 @@ def report(
 
     `cap` is the c of a model whose logits are c tanh(z / c); it has no TBAT and no table ``forced``.
     """
-    losses, scores, drafts = (tables[name] for name in ("losses", "oversmoothing", "acceptance"))
-    lines = [
-        ("loss, nats per token", "lower", losses, "loss"),
-        ("loss, nats per byte", "lower", losses, "loss_per_byte"),
-        *((METRICS[name].label, METRICS[name].better, scores, name) for name in scores.measure.unique()),
-    ]
+    scores, drafts = tables["oversmoothing"], tables["acceptance"]
+    kinds = {"loss": "loss, nats per token", "loss_per_byte": "loss, nats per byte"}
+    rows = rows_of(tables, kinds, model, truth)
     if cap is None:
-        lines.append(("KL forced by its head", "lower", tables["forced"], "forced"))
-        lines.append(("share of KL forced", "lower", tables["forced"], "share"))
-    for decoding in decodings:
-        decoded = drafts[drafts.decoding == decoding["name"]]
-        lines.append((f"acceptance, {_described(decoding)}", "higher", decoded, "acceptance"))
-    rows = [
-        [labelled(label, better), cell(values, model, name), cell(values, truth, name) if values is losses else ""]
-        for label, better, values, name in lines
-    ]
-    if cap is not None:
-        fewer, of_head = "", CAPPED.format(model=model, cap=cap)
-    else:
+        for name, label in {"forced": "KL forced by its head", "share": "share of KL forced"}.items():
+            rows.append([labelled(label, "lower"), cell(tables["forced"], model, name), ""])
         tbat = scores[scores.measure == "tbat"].iloc[0]
         at = tables["forced"][tables["forced"].measure == "forced"].iloc[0]
         wide = f", the middle of a bracket that is {tbat.bracket:.2g} wide on average" if pd.notna(tbat.bracket) else ""
         fewer = f" (TBAT: {int(tbat.n):,}{wide}; forced: {int(at.n):,})"
         of_head = OF_HEAD
+    else:
+        fewer, of_head = "", CAPPED.format(model=model, cap=cap)
+    for decoding in decodings:
+        decoded = drafts[drafts.decoding == decoding["name"]]
+        rows.append([labelled(f"acceptance, {_described(decoding)}", "higher"), cell(decoded, model, "acceptance"), ""])
     note = (
         f"Means over {int(scores.n.max()):,} positions{fewer} [95 % interval]. TTO, NSMD, TV and KL are against "
         f"{truth} and grow with any error, so beside a higher loss they are no evidence of a softmax bottleneck"
         f"{of_head} Acceptance is the probability that speculative sampling keeps a token that {model} drafts for "
         f"{truth}, both decoded in the same way."
     )
-    table = tabulate(rows, ["", model, truth], "simple", disable_numparse=True)
-    return f"{table}\n\n{fill(note, WIDTH)}"
+    return laid_out(rows, ["", model, truth], note)
 
 
 def _described(decoding: Mapping[str, Any]) -> str:

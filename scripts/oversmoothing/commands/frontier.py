@@ -3,17 +3,13 @@
 import argparse
 from collections.abc import Sequence
 from functools import partial
-from textwrap import fill
 from typing import Any
 
 import pandas as pd
-from tabulate import tabulate
 
-from oversmoothing.commands.two_models import add_arguments, run
+from oversmoothing.commands.two_models import add_arguments, laid_out, run
 from oversmoothing.printable import printable
 from oversmoothing.tables.record import chosen, read_record
-
-WIDTH = 80  # of a terminal
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -61,14 +57,10 @@ def report(table: pd.DataFrame, model: str, truth: str) -> str:
                 gained += f" [{gain.low:+.4f}, {gain.high:+.4f}]"
                 p = f"{gain.p:.3f}"
         rows.append([f"{row.temperature:g}", row.order, row.decoding, f"{row.value:.4f}", gained, p])
-    laid_out = tabulate(
-        rows, ["T", "order", "method", "kept", f"beyond {reference}", "p"], "simple", disable_numparse=True
-    )
-    n = int(table.n.max())
     note = (
-        f"Of {model} against {truth}, {n:,} positions. Kept: the most of the truth's nucleus that some setting of the "
-        "method covers for no more than a given leak, as a mean over leaks up to the model's own. In brackets 95 % "
-        "intervals over passages; p adjusted for the number of methods. The truth is a model: a temperature other "
-        "than 1 is an error by definition."
+        f"Of {model} against {truth}, {int(table.n.max()):,} positions. Kept: the most of the truth's nucleus that "
+        "some setting of the method covers for no more than a given leak, as a mean over leaks up to the model's own. "
+        "In brackets 95 % intervals over passages; p adjusted for the number of methods. The truth is a model: a "
+        "temperature other than 1 is an error by definition."
     )
-    return f"{laid_out}\n\n{fill(note, WIDTH)}"
+    return laid_out(rows, ["T", "order", "method", "kept", f"beyond {reference}", "p"], note)

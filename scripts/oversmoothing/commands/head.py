@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,6 @@ from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.measure import Choices, measure_model
 from oversmoothing.commands.one_head.report import report
 from oversmoothing.commands.one_head.schema import SCHEMA
-from oversmoothing.commands.one_head.seconds import Seconds
 from oversmoothing.commands.one_head.source import Source, described, find_model, load, tokenizer_of
 from oversmoothing.commands.one_head.text import passages
 from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
@@ -62,6 +62,26 @@ def parser() -> argparse.ArgumentParser:
     add_options(command)
     command.add_argument("--schema", action=_Schema, nargs=0, help="print the JSON Schema of that file and exit")
     return command
+
+
+class Seconds:
+    """Seconds of processor of each part, in all threads of this process; the first part is all that went before."""
+
+    def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
+        self._clock, self._part, self._since = clock, "start", 0.0
+        self._spent: dict[str, float] = {}
+
+    def begin(self, part: str) -> None:
+        """End the part before, and begin another one, or the same once more."""
+        now = self._clock()
+        self._spent[self._part] = self._spent.get(self._part, 0.0) + now - self._since
+        self._part, self._since = part, now
+
+    def line(self) -> str:
+        """End the last part; return what all took."""
+        self.begin(self._part)
+        parts = ", ".join(f"{part} {spent:.1f}" for part, spent in self._spent.items())
+        return f"Seconds of processor: {parts}; {sum(self._spent.values()):.1f} in all"
 
 
 def run(options: argparse.Namespace, seconds: Seconds) -> dict[str, Any]:

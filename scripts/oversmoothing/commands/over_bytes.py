@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
-from tabulate import tabulate
 
+from oversmoothing.commands.two_models import WIDTH, Pair, laid_out
 from oversmoothing.data.tokens.alike import PROBE
 from oversmoothing.data.tokens.vocabulary import AUTO, first_difference
 from oversmoothing.data.windows import read_windows
@@ -24,7 +24,6 @@ PRINTED = ("losses", "oversmoothing")
 LEFT_OUT = ("forced", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
 INSTEAD = ("bytes",)
 VIEW = {"layout": "tokens", "context": 0}
-WIDTH = 80  # of a terminal
 
 
 def differ(one: Path, other: Path) -> str | None:
@@ -64,29 +63,25 @@ def config_of(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def seconds_per_passage(folders: Mapping[str, Path], results: Path, asked: argparse.Namespace) -> float:
-    """Return how many seconds both models take for the first passage of `results`."""
+def begin(asked: argparse.Namespace, pair: Pair) -> None:
+    """Read the first passage with both models, and print how long the comparison takes here, judged by it."""
     from oversmoothing.models.device import setup  # with PyTorch, which takes seconds
     from oversmoothing.models.truths.byte_view import load_byte_view
 
-    reading = next(readings(read_windows(results / "windows.parquet").slice(0, 1)))
+    reading = next(readings(read_windows(pair.results / "windows.parquet").slice(0, 1)))
     compute = setup(asked.device, {"precision": asked.precision, "threads": 1})  # as the jobs do
     seconds = 0.0
-    for name, folder in folders.items():
+    for name, folder in zip((asked.model, asked.truth), pair.folders, strict=True):
         view = load_byte_view(folder, name, {"bos": asked.bos, "temperature": 1.0}, *compute)
         view.next_bytes(reading.text, reading.start)  # learns where the tokenizer cuts, once
         begun = perf_counter()
         view.next_bytes(reading.text, reading.start)
         seconds += perf_counter() - begun
-    return seconds
-
-
-def estimate(seconds: float, windows: int) -> str:
-    """Return how long a comparison takes on this machine, judged by one passage."""
-    return (
-        f"This takes {in_words(windows * seconds)} here, judged by the first passage: {seconds:.2g} s for both models "
-        f"on each of {windows:,} passages (--windows). Scores, tables and figures come on top."
+    takes = (
+        f"This takes {in_words(asked.windows * seconds)} here, judged by the first passage: {seconds:.2g} s for both "
+        f"models on each of {asked.windows:,} passages (--windows). Scores, tables and figures come on top."
     )
+    print(fill(takes, WIDTH), flush=True)
 
 
 def dropped(logits: Path) -> float:
@@ -94,31 +89,34 @@ def dropped(logits: Path) -> float:
     return float((pq.read_metadata(logits).metadata or {})[b"special_mass_mean"])
 
 
-def report(tables: Mapping[str, pd.DataFrame], model: str, truth: str, mass: Mapping[str, float], why: str) -> str:
-    """Lay out the tables `PRINTED` of a model beside its truth, for a terminal of 80 columns.
-
-    `mass` is the mean probability that each of them dropped; `why` says why bytes are compared.
-    """
-    losses, scores = (tables[name] for name in PRINTED)
-    lines = [
-        ("loss, nats per byte", "lower", losses, "loss"),
-        ("loss, bits per byte", "lower", losses, "bits_per_byte"),
-        *((METRICS[name].label, METRICS[name].better, scores, name) for name in scores.measure.unique()),
-    ]
-    rows = [
-        [labelled(label, better), cell(values, model, name), cell(values, truth, name) if values is losses else ""]
-        for label, better, values, name in lines
-    ]
-    rows.append(["dropped", *(f"{mass[name]:.2g}" for name in (model, truth))])
-    table = tabulate(rows, ["", model, truth], "simple", disable_numparse=True)
+def report(tables: Mapping[str, pd.DataFrame], pair: Pair) -> str:
+    """Lay out the tables `PRINTED` of a model beside its truth, for a terminal of 80 columns."""
+    mass = [dropped(pair.results / f"logits/{name}.parquet") for name in (pair.model, pair.truth)]
+    kinds = {"loss": "loss, nats per byte", "bits_per_byte": "loss, bits per byte"}
+    rows = rows_of(tables, kinds, pair.model, pair.truth)
+    rows.append(["dropped", *(f"{of_model:.2g}" for of_model in mass)])
     note = (
-        f"Over bytes, {why}. Means over {int(scores.n.max()):,} positions [95 % interval]. TTO, NSMD, TV and KL are "
-        f"against {truth} and grow with any error, so beside a higher loss they are no evidence of a softmax "
-        "bottleneck. Dropped: mean probability of what stands for no byte, such as the end of a text. TBAT, what the "
-        "head forces, acceptance and unargmaxable tokens are left out: a distribution of bytes is no softmax of few "
-        "dimensions."
+        f"Over bytes, {pair.why}. Means over {int(tables['oversmoothing'].n.max()):,} positions [95 % interval]. TTO, "
+        f"NSMD, TV and KL are against {pair.truth} and grow with any error, so beside a higher loss they are no "
+        "evidence of a softmax bottleneck. Dropped: mean probability of what stands for no byte, such as the end of a "
+        "text. TBAT, what the head forces, acceptance and unargmaxable tokens are left out: a distribution of bytes is "
+        "no softmax of few dimensions."
     )
-    return f"{table}\n\n{fill(note, WIDTH)}"
+    return laid_out(rows, ["", pair.model, pair.truth], note)
+
+
+def rows_of(
+    tables: Mapping[str, pd.DataFrame], losses: Mapping[str, str], model: str, truth: str
+) -> list[list[str]]:
+    """Return a row for each of some losses, by measure and label, of both models, and for each score of the model."""
+    rows = [
+        [labelled(label, "lower"), *(cell(tables["losses"], name, measure) for name in (model, truth))]
+        for measure, label in losses.items()
+    ]
+    scores = tables["oversmoothing"]
+    for name in scores.measure.unique():
+        rows.append([labelled(METRICS[name].label, METRICS[name].better), cell(scores, model, name), ""])
+    return rows
 
 
 def cell(table: pd.DataFrame, model: str, measure: str) -> str:

@@ -1,14 +1,12 @@
 """A model beside its truth in the measures of llama.cpp's ``--kl-divergence``, for a terminal of 80 columns."""
 
-from textwrap import fill
 
 import pandas as pd
 from tabulate import tabulate
 
+from oversmoothing.commands.two_models import laid_out
 from oversmoothing.tables.page import labelled
 from oversmoothing.tables.side_by_side import LABELS, LEVELS, SPREAD, UNITS, named
-
-WIDTH = 80
 
 
 def report(table: pd.DataFrame, unit: str = "token") -> str:
@@ -30,11 +28,7 @@ def report(table: pd.DataFrame, unit: str = "token") -> str:
         f"is the probability of the {unit} that came next, the model's less the truth's. A quantile that fewer than "
         "five passages decide has no interval."
     )
-    laid_out = [
-        tabulate(above, tablefmt="plain", disable_numparse=True),
-        tabulate(rows, ["", *heads], "simple", disable_numparse=True),
-    ]
-    return "\n\n".join([*laid_out, fill(note, WIDTH)])
+    return f"{tabulate(above, tablefmt='plain', disable_numparse=True)}\n\n{laid_out(rows, ['', *heads], note)}"
 
 
 def cell(row: pd.Series) -> str:

@@ -168,10 +168,11 @@ def check_picture(path: str) -> None:
 def draw(path: str, measured: dict[str, Any], course: np.ndarray) -> None:
     """Write the picture of the part ``draft`` of what `run` returns."""
     from oversmoothing.commands.one_head import draft_picture  # with Matplotlib, which takes a second
+    from oversmoothing.tables.figures.style import write_figure
 
     part = measured["draft"]
     name = Path(measured["truth"]["name"]).name
-    draft_picture.write(draft_picture.draw(course, part["kept"], part["ranks"], name), path)
+    write_figure(draft_picture.draw(course, part["kept"], part["ranks"], name), [path])
 
 
 def load(options: argparse.Namespace, text: str, compute: Compute) -> tuple[TokenModel, np.ndarray, dict[str, Any]]:

@@ -3,13 +3,15 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from glob import escape
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import yaml
+from tabulate import tabulate
 
 from oversmoothing.commands.options import add_bos, add_column
 from oversmoothing.commands.relay import relay
@@ -25,6 +27,7 @@ FIXED = Path("config/compare_models.yaml")  # what the config says whatever is a
 PRECISION = "of the models; bf16 adds noise to a small KL, auto takes it where it is faster (default: %(default)s)"
 ASSETS = "assets"  # folder of what is fetched from the hub
 TOKENS_EACH, BYTES_EACH = 64, 256  # of a prompt, and of what is scored after it
+WIDTH = 80  # of a terminal
 
 
 class Pair(NamedTuple):
@@ -132,6 +135,11 @@ def finish(pair: Pair, report: str | None = None) -> str:
     return (
         where if made else f"{where}; some could not be made, and the log says why; what is printed above is complete"
     )
+
+
+def laid_out(rows: Sequence[Sequence[str]], heads: Sequence[str], note: str) -> str:
+    """Lay out a table above a note, for a terminal of 80 columns."""
+    return f"{tabulate(rows, heads, 'simple', disable_numparse=True)}\n\n{fill(note, WIDTH)}"
 
 
 def examine(asked: argparse.Namespace, folders: Mapping[str, Path]) -> tuple[float | None, str | None]:

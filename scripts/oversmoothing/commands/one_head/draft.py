@@ -78,8 +78,3 @@ def course(p: np.ndarray, order: np.ndarray) -> np.ndarray:
 def usual(v: int) -> list[int]:
     """Numbers of tokens that are kept unless others are given."""
     return [size for part in PARTS if (size := v // part)]
-
-
-def full(rank: int) -> Accepted:
-    """Return what a head accepts that can give every distribution of the truth."""
-    return Accepted(rank, 1.0, 1.0, 1.0)

@@ -1,16 +1,14 @@
 """Picture of how often a truth accepts a draft, by the tokens that the draft keeps and by the rank of its head."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
 from oversmoothing.commands.one_head.draft import TITLE
-from oversmoothing.tables.figures.style import handles, legend, style, write_figure
+from oversmoothing.tables.figures.style import handles, legend, style
 
 LOOKS: dict[str, dict[str, Any]] = {
     "tokens kept (the most it can be)": {"color": "C0", "marker": "o"},
@@ -27,7 +25,8 @@ def draw(
     ``acceptance``, ``low`` and ``high``.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(6, 4))
+        figure = Figure(figsize=(6, 4))
+        axes = figure.add_subplot()
         axes.plot(np.arange(1, len(course) + 1), course, color="C0", linewidth=1)
         for look, rows in zip(LOOKS.values(), (kept, ranks), strict=True):
             sizes, means = ([row[name] for row in rows] for name in ("size", "acceptance"))
@@ -40,9 +39,3 @@ def draw(
         legend(figure, handles(LOOKS))
         figure.set_label(f"How often {truth} {TITLE}")
     return figure
-
-
-def write(figure: Figure, path: str) -> None:
-    """Write it as .png, .svg or .pdf."""
-    write_figure(figure, [Path(path)])
-    plt.close(figure)

@@ -35,8 +35,8 @@ def _flag(description: str) -> dict[str, Any]:
     return {"description": description, "type": "boolean"}
 
 
-def _text(description: str, optional: bool = False) -> dict[str, Any]:
-    return {"description": description, "type": ["string", "null"] if optional else "string"}
+def _text(description: str) -> dict[str, Any]:
+    return {"description": description, "type": "string"}
 
 
 def _list(description: str, items: dict[str, Any]) -> dict[str, Any]:
@@ -45,21 +45,16 @@ def _list(description: str, items: dict[str, Any]) -> dict[str, Any]:
 
 def _mean(description: str, of: Callable[[str], dict[str, Any]], optional: bool = False) -> dict[str, Any]:
     """Return the schema of a mean with its interval."""
-    bound = of("95 % interval of the mean, from a bootstrap over whole passages; null with one passage.")
-    return _object(
-        description,
-        optional,
-        mean=of("Over the positions; a share is the ratio of two means."),
-        low=bound | {"type": ["number", "null"]},
-        high=bound | {"type": ["number", "null"]},
-    )
+    bound = _or_null(of("95 % interval of the mean, from a bootstrap over whole passages; null with one passage."))
+    mean = of("Over the positions; a share is the ratio of two means.")
+    return _object(description, optional, mean=mean, low=bound, high=bound)
 
 
 FILES: dict[str, Any] = {
     "name": _text("As given: a folder, or a name on the hub."),
     "folder": _text("Folder of the files that were read."),
-    "revision": _text("On the hub; null for a folder.", optional=True),
-    "commit": _text("On the hub, also of a folder in its cache; null for any other folder.", optional=True),
+    "revision": _or_null(_text("On the hub; null for a folder.")),
+    "commit": _or_null(_text("On the hub, also of a folder in its cache; null for any other folder.")),
 }
 SOURCE = _object(
     "Where the model came from.",

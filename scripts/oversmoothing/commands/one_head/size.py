@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oversmoothing.commands.one_head.draft import Accepted, accepted, full
+from oversmoothing.commands.one_head.draft import Accepted, accepted
 from oversmoothing.commands.one_head.text import RESAMPLES, SEED
 from oversmoothing.forced.best_head import TOLERANCE, best_head, bytes_needed
 from oversmoothing.forced.projection import project
@@ -64,7 +64,8 @@ class Sizes:
         self.full = min(columns, p.shape[1] - 1)
         self.memory, self.progress, self.ended = memory, progress, ended
         self.by_rank: dict[int, Size] = {self.full: Size(self.full, 0.0, 0.0, 0.0, 0.0, 0.0)}
-        self.accepted: dict[int, Accepted] = {self.full: full(self.full)}  # of the held half, as drafts of the truth
+        of_all = Accepted(self.full, 1.0, 1.0, 1.0)  # of the held half, as drafts of the truth
+        self.accepted: dict[int, Accepted] = {self.full: of_all}
         self.heads: dict[int, np.ndarray] = {}
 
     def refusal(self, rank: int) -> str | None:
