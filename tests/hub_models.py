@@ -18,6 +18,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
+
 EVABYTE = {
     "architectures": ["EvaByteForCausalLM"],
     "model_type": "evabyte",
@@ -283,6 +285,17 @@ def write_bpe(folder, begins=False, size=301):
     if begins:
         own.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
     PreTrainedTokenizerFast(tokenizer_object=own, bos_token="<s>", eos_token="</s>").save_pretrained(folder)
+
+
+def vocabulary(folder):
+    """Return the vocabulary of the tokenizer in a folder."""
+    path = folder / "tokenizer.json"
+    return vocabulary_of(load_tokenizer(path), path)
+
+
+def edit(path, **values):
+    """Change some values of a JSON object in a file."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 def files_of(folder):

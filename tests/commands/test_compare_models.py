@@ -288,39 +288,6 @@ def test_a_model_of_a_study_is_refused_before_anything_runs(not_begun, tmp_path)
     assert line.endswith("small/weights.safetensors}]`\n")
 
 
-def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(tmp_path, monkeypatch):
-    """The model's cap counts, known before anything is fetched or not; the truth's does not."""
-    monkeypatch.chdir(ROOT)
-    (tmp_path / "t.txt").write_text("the water of the river")
-    for name, layout in (("soft", "gemma2"), ("plain", "llama")):
-        write_token_model(tmp_path / name, layout)
-        write_sealed(tmp_path / f"{name}.json", {"files": {}, "folder": str(tmp_path / name)})  # as from a cache
-    written = {}
-    for model, truth, local in (("soft", "plain", True), ("soft", "plain", False), ("plain", "soft", True)):
-        configs = []
-        monkeypatch.setattr(
-            two_models,
-            "relay",
-            lambda command, seen=configs: (
-                seen.append(Path(command[command.index("--configfile") + 1]).read_text()) or 0
-            ),
-        )
-        monkeypatch.setattr(two_models, "as_folder", lambda path, local=local: Path(path) if local else None)
-        monkeypatch.setattr(two_models, "asset_name", lambda path, revision: path)
-        given = [str(tmp_path / model), str(tmp_path / truth), "--text", str(tmp_path / "t.txt"), "--prompt", "8"]
-        asked = compare_models.parser().parse_args([*given, "--scored", "8", "--results", str(tmp_path / "results")])
-        code, pair = two_models.run(asked, "compare-models", compare_models.scored(asked), (), ("forced", "tbat"))
-        assert (code, pair.cap) == (0, 30.0 if model == "soft" else None)
-        assert pair.config == yaml.safe_load(configs[-1])
-        written[model] = pair.config
-    every, without = written["plain"]["wanted"], written["soft"]["wanted"]
-    assert [table for table in every if table not in without] == ["forced", "tbat"]
-    assert written["soft"]["family"] == [{"name": "soft", "hub": str(tmp_path / "soft"), "capped": True}]
-    assert written["soft"]["frontier"] == {"deltas": []}
-    assert "frontier" not in written["plain"]
-    assert "capped" not in written["plain"]["family"][0]
-
-
 def test_the_options_are_in_the_config(tmp_path):
     """The decodings are the default's otherwise, so that nothing is computed again without an option."""
     common = ["small", "large", "--text", "t.txt"]
@@ -410,7 +377,7 @@ def test_a_number_of_positions_below_one_is_an_error():
 
 @pytest.fixture
 def compared(tmp_path, monkeypatch):
-    """Write the config of a comparison of two models; return it, why it is over bytes, and what Snakemake is told."""
+    """Compare two models up to their tables; return the pair, after a check of its file, and what Snakemake is told."""
     monkeypatch.chdir(ROOT)
     (tmp_path / "t.txt").write_text("the water of the river")
 
@@ -421,14 +388,15 @@ def compared(tmp_path, monkeypatch):
         monkeypatch.setattr(two_models, "asset_name", lambda path, revision: path)
         given = [*(str(tmp_path / name) for name in models), "--text", str(tmp_path / "t.txt")]
         asked = compare_models.parser().parse_args([*given, "--results", str(tmp_path / "results"), *options])
-        _, pair = two_models.run(asked, "compare-models", compare_models.scored(asked), compare_models.PRINTED)
+        tables = compare_models.PRINTED, compare_models.OF_LINEAR
+        _, pair = two_models.run(asked, "compare-models", compare_models.scored(asked), *tables)
         assert yaml.safe_load((tmp_path / "results/config.yaml").read_text()) == pair.config
-        return pair.config, pair.why, told
+        return pair, told
 
     write_token_model(tmp_path / "small", "gpt2")
     write_token_model(tmp_path / "large", "llama")
     write_neox(tmp_path / "other")
-    for name in ("small", "other"):
+    for name in ("small", "large", "other", "soft"):
         write_sealed(tmp_path / f"{name}.json", {"files": {}, "folder": str(tmp_path / name)})  # as from a cache
     return compare
 
@@ -439,8 +407,9 @@ SHORT = ("--prompt", "8", "--scored", "8")
 @pytest.mark.parametrize("local", [True, False])
 def test_models_of_different_tokenizers_are_byte_views(compared, tmp_path, local):
     """Of models that are not fetched yet it is known afterwards."""
-    config, why, told = compared(*SHORT, "--bos", "0", local=local)
-    assert why == "because the tokenizers differ (of token 0, id 0 is b'!' in one and id 2 is b'!' in the other)"
+    pair, told = compared(*SHORT, "--bos", "0", local=local)
+    config = pair.config
+    assert pair.why == "because the tokenizers differ (of token 0, id 0 is b'!' in one and id 2 is b'!' in the other)"
     view = {"layout": "tokens", "context": 0, "bos": 0}
     assert config["tokens"] == "bytes"
     assert config["family"] == [{"name": "small", "hub": str(tmp_path / "small"), **view}]
@@ -455,16 +424,30 @@ def test_models_of_different_tokenizers_are_byte_views(compared, tmp_path, local
 
 def test_bytes_can_be_asked_for_and_lengths_have_their_own_defaults(compared):
     both = ("small", "large")
-    tokens, none, _ = compared(*SHORT, models=both)
-    over_bytes, why, _ = compared("--bytes", *SHORT, models=both)
-    assert (none, why) == (None, "as --bytes asks")
-    assert tokens["tokens"] != over_bytes["tokens"] == "bytes"
+    (tokens, _), (over_bytes, _) = (compared(*more, *SHORT, models=both) for more in ((), ("--bytes",)))
+    assert (tokens.why, over_bytes.why) == (None, "as --bytes asks")
+    assert tokens.config["tokens"] != over_bytes.config["tokens"] == "bytes"
     asked = compare_models.parser().parse_args(["small", "large", "--text", "t.txt"])
     assert two_models.lengths(asked) == (64, 64)
     assert two_models.lengths(asked, True) == (256, 256)
     for why, length in ((None, 64), ("it is asked", 256)):
         windows = two_models.study(asked, "small", "large", Path("results"), why)["windows"]
         assert windows == {"count": 100, "prompt": length, "scored": length}
+
+
+def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(compared, tmp_path):
+    """The model's cap counts, known before anything is fetched or not; the truth's does not."""
+    write_token_model(tmp_path / "soft", "gemma2")
+    plain = compared(*SHORT, models=("large", "soft"))[0]
+    assert plain.cap is None
+    assert "frontier" not in plain.config
+    assert "capped" not in plain.config["family"][0]
+    for local in (True, False):
+        pair, _ = compared(*SHORT, models=("soft", "large"), local=local)
+        assert pair.cap == 30.0
+        assert [table for table in plain.config["wanted"] if table not in pair.config["wanted"]] == ["forced", "tbat"]
+        assert pair.config["family"] == [{"name": "soft", "hub": str(tmp_path / "soft"), "capped": True}]
+        assert pair.config["frontier"] == {"deltas": []}
 
 
 def test_a_passage_of_bytes_that_a_model_may_not_read_is_refused(not_begun, tmp_path):

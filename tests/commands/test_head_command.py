@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from gguf_models import write_small_gguf
-from hub_models import files_of, write_bpe, write_gemma2, write_token_model
+from hub_models import edit, files_of, write_bpe, write_gemma2, write_token_model
 from huggingface_hub import constants
 from jsonschema import Draft202012Validator
 from local_hub import Repo, in_the_cache, local_hub, point_to
@@ -253,13 +253,12 @@ def test_the_id_before_texts_stands_before_each_passage(llama, capsys, caplog):
     asked = head(llama, *arguments, "--bos", "0")["text"]
     assert not caplog.text
     path = llama / "tokenizer_config.json"
-    says = {"bos_token": {"content": "<s>"}, "add_bos_token": True}
-    path.write_text(json.dumps(json.loads(path.read_text()) | says))
+    edit(path, bos_token={"content": "<s>"}, add_bos_token=True)
     assert head(llama, *arguments) == without
     assert "`add_bos_token: true`, but tokenizer.json puts no id before a text, and that is what is used" in caplog.text
     assert caplog.text.count("or --bos 0, would change it") == 1
     write_bpe(llama, begins=True)
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"add_bos_token": False}))
+    edit(path, add_bos_token=False)
     tokens, vocabulary = tokenized(llama)
     found = head(llama, *arguments)
     assert "but tokenizer.json puts the id 0 before a text, and that is what is used; `bos`" in caplog.text

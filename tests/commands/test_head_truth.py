@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from hub_models import write_neox, write_token_model
+from hub_models import edit, write_neox, write_token_model
 from jsonschema import Draft202012Validator
 from scipy.optimize import linprog, minimize
 from scipy.special import log_softmax, logsumexp, rel_entr
@@ -161,8 +161,7 @@ def test_beside_itself_a_model_is_the_truth(truth, text, capsys):
 def test_a_shorter_context_of_the_truth_is_respected(tmp_path, truth, text):
     write_token_model(tmp_path / "gpt2", "gpt2")
     text.write_text(" ".join([TEXT] * 20), encoding="utf-8")
-    config = json.loads((truth / "config.json").read_text()) | {"max_position_embeddings": 20}
-    (truth / "config.json").write_text(json.dumps(config))
+    edit(truth / "config.json", max_position_embeddings=20)
     assert head(tmp_path / "gpt2", truth, text)["text"]["passage_tokens"] == 20
 
 

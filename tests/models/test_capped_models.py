@@ -6,11 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from hub_models import check_remembering, write_gemma2, write_token_model
+from hub_models import check_remembering, edit, vocabulary, write_gemma2, write_token_model
 from step_jobs import job
 
 import head_logits
-from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
 from oversmoothing.models.heads import read_model_head
@@ -28,11 +27,6 @@ CPU = torch.device("cpu")
 TOKENS = torch.arange(0, 250, 7)[None]
 CAPS = [(256, 30.0), (256, 0.5), (2000, 30.0), (2000, 0.5)]
 LOOSE, TIGHT = 30.0, 0.5
-
-
-def vocabulary(folder):
-    path = folder / "tokenizer.json"
-    return vocabulary_of(load_tokenizer(path), path)
 
 
 def load(folder, size, precision="float32"):
@@ -83,8 +77,7 @@ def test_a_cap_far_above_the_logits_is_applied_and_found_under_any_name(tmp_path
 
 def test_a_cap_that_only_the_config_knows(tmp_path):
     write_token_model(tmp_path, "llama")
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"final_logit_softcapping": 1e3}))
+    edit(tmp_path / "config.json", final_logit_softcapping=1e3)
     with pytest.raises(UserError, match=r"own: where they are large, .* capped at 1000 as its config says \(off by"):
         load(tmp_path, 301)
 

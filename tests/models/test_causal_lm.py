@@ -1,11 +1,9 @@
 """Byte-level models of the Auto classes, against transformers itself, and models that cannot be a truth."""
 
-import json
-
 import pytest
 import torch
 from hostile_models import LLAMA
-from hub_models import write_gpt2
+from hub_models import edit, write_gpt2
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.jobs import UserError
@@ -49,9 +47,8 @@ def test_ids_that_leave_no_room_for_bytes(tmp_path):
 
 def test_code_that_comes_with_a_model_is_not_run(tmp_path):
     write_gpt2(tmp_path, vocabulary=256, tokenizer=False)
-    config = json.loads((tmp_path / "config.json").read_text())
-    config |= {"model_type": "unheard", "auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}}
-    (tmp_path / "config.json").write_text(json.dumps(config))
+    own = {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}
+    edit(tmp_path / "config.json", model_type="unheard", auto_map=own)
     (tmp_path / "own.py").write_text("raise SystemExit('ran')")
     with pytest.raises(UserError, match=r"own: .*no complete causal language model that needs no code"):
         load(tmp_path, 0, None)

@@ -1,14 +1,11 @@
 """Kinds of models that need care, against transformers: parts of others, odd heads, and those without a cache."""
 
-import json
-
 import pytest
 import torch
-from hub_models import ODD_LAYOUTS, SHAPE, WRAPPED, write_bpe, write_token_model, write_wrapped
+from hub_models import ODD_LAYOUTS, SHAPE, WRAPPED, edit, vocabulary, write_bpe, write_token_model, write_wrapped
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModelForCausalLM, LlamaForCausalLM
 
-from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
 from oversmoothing.models.truths.load import check_token_lm, load_token_lm
 
@@ -18,18 +15,8 @@ WITHOUT_CACHE = ["mamba", "minimax", "rwkv"]  # or with one that texts share
 BEYOND = ["hyperclovax", "llama4", "gemma3n", "phi3", "recurrent_gemma", *WITHOUT_CACHE]
 
 
-def vocabulary(folder):
-    path = folder / "tokenizer.json"
-    return vocabulary_of(load_tokenizer(path), path)
-
-
 def load(folder, precision="float32"):
     return load_token_lm(folder, "own", vocabulary(folder), None, CPU, precision)
-
-
-def edit(folder, **values):
-    path = folder / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
 
 
 def change(folder, tensors):
@@ -71,10 +58,10 @@ def test_a_head_is_tied_if_it_has_the_values_of_the_embedding(tmp_path):
     assert load(tmp_path).tied
     embedding = load_file(tmp_path / "model.safetensors")["model.embed_tokens.weight"]
     change(tmp_path, {"lm_head.weight": embedding.clone()})
-    edit(tmp_path, tie_word_embeddings=False)
+    edit(tmp_path / "config.json", tie_word_embeddings=False)
     assert load(tmp_path).tied
     change(tmp_path, {"lm_head.weight": 2 * embedding})
-    edit(tmp_path, tie_word_embeddings=True)
+    edit(tmp_path / "config.json", tie_word_embeddings=True)
     model = load(tmp_path)
     assert not model.tied
     ids = torch.from_numpy(vocabulary(tmp_path).ids).long()
@@ -116,7 +103,7 @@ def test_minus_infinity_at_ids_that_are_no_tokens(tmp_path, monkeypatch, where):
 def test_layers_that_predict_further_tokens(tmp_path, declared):
     write_token_model(tmp_path, "qwen2")
     change(tmp_path, {"model.layers.2.shared_head.norm.weight": torch.ones(16)})
-    edit(tmp_path, num_nextn_predict_layers=declared)
+    edit(tmp_path / "config.json", num_nextn_predict_layers=declared)
     if declared:
         load(tmp_path)
     else:
@@ -127,10 +114,10 @@ def test_layers_that_predict_further_tokens(tmp_path, declared):
 def test_whole_numbers_that_are_written_as_others_and_experts_that_are_not_there(tmp_path):
     reference = write_token_model(tmp_path, "llama")
     expected = load(tmp_path).hidden(TOKENS)[1]
-    edit(tmp_path, intermediate_size=24.0, num_hidden_layers=2.0, max_position_embeddings=64.0, num_experts=512)
+    edit(tmp_path / "config.json", intermediate_size=24.0, num_hidden_layers=2.0, max_position_embeddings=64.0, num_experts=512)
     assert reference.config.intermediate_size == 24
     assert torch.equal(load(tmp_path).hidden(TOKENS)[1], expected)
-    edit(tmp_path, intermediate_size=24.5)
+    edit(tmp_path / "config.json", intermediate_size=24.5)
     with pytest.raises(UserError, match=r"config\.json: intermediate_size is 24\.5, not a whole number from 1 on"):
         load(tmp_path)
 

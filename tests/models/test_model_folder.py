@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hub_models import EVABYTE, write_evabyte, write_gpt2, write_neox
+from hub_models import EVABYTE, edit, write_evabyte, write_gpt2, write_neox
 from local_hub import in_the_cache
 from safetensors.torch import load_file, save_file
 
@@ -57,11 +57,6 @@ def index_to(folder, file, write=None):
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
-def edit(folder, name, **values):
-    path = folder / name
-    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-
-
 def test_an_index_of_the_folders_own_files_is_read(folder, load):
     index_to(folder, "part-1.safetensors")
     load(folder)
@@ -110,7 +105,7 @@ def test_a_link_that_leads_outside(folder, load, tmp_path, name):
 )
 def test_keys_that_lead_elsewhere(folder, load, key, value, message):
     name = "tokenizer_config.json" if "tokenizer" in key else "config.json"
-    edit(folder, name, **{key: value})
+    edit(folder / name, **{key: value})
     with pytest.raises(UserError, match=f"in/{name}: {message}"):
         load(folder)
 
@@ -130,7 +125,7 @@ def test_an_adapter_of_another_model(folder, load):
     ],
 )
 def test_quantised_weights(folder, load, values, how):
-    edit(folder, "config.json", **values)
+    edit(folder / "config.json", **values)
     (folder / "model.safetensors").unlink()  # so it is said before they are read
     with pytest.raises(UserError, match=rf"in/config\.json: quantised \({how}\); save a dequantised copy, without"):
         load(folder)
@@ -140,8 +135,8 @@ def test_code_beside_a_known_architecture_is_not_run(folder, load, tmp_path):
     code = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()"
     (folder / "own.py").write_text(code)
     names = {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M", "AutoTokenizer": ["own.T", "own.T"]}
-    edit(folder, "config.json", auto_map=names)
-    edit(folder, "tokenizer_config.json", auto_map=names)
+    edit(folder / "config.json", auto_map=names)
+    edit(folder / "tokenizer_config.json", auto_map=names)
     load(folder)
     assert not (tmp_path / "ran").exists()
 
@@ -187,20 +182,20 @@ def test_an_index_that_is_none(folder, load, index, message):
     ],
 )
 def test_sizes_that_the_weights_do_not_have(folder, load, key, value, message):
-    edit(folder, "config.json", **{key: value})
+    edit(folder / "config.json", **{key: value})
     with pytest.raises(UserError, match=rf"in/config\.json: {message}"):
         load(folder)
 
 
 def test_a_config_of_fewer_layers_than_the_files(tmp_path):
     write_neox(tmp_path, layers=3)
-    edit(tmp_path, "config.json", num_hidden_layers=2)
+    edit(tmp_path / "config.json", num_hidden_layers=2)
     with pytest.raises(UserError, match=r"config\.json: it makes 2 layers, but the files have .*layers\.2\."):
         load_language_model(tmp_path)
 
 
 def test_a_config_of_another_shape(folder, load):
-    edit(folder, "config.json", n_positions=32)
+    edit(folder / "config.json", n_positions=32)
     with pytest.raises(UserError, match=r"tensor transformer\.wpe\.weight has the shape \(96, 16\), but config\.json"):
         load(folder)
 

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 import torch
-from hub_models import TOKEN_LAYOUTS, check_remembering, write_bpe, write_token_model
+from hub_models import TOKEN_LAYOUTS, check_remembering, vocabulary, write_bpe, write_token_model
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForCausalLM
 
-from oversmoothing.data.tokens.vocabulary import Vocabulary, id_before_texts, load_tokenizer, vocabulary_of
+from oversmoothing.data.tokens.vocabulary import Vocabulary, id_before_texts, load_tokenizer
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
 from oversmoothing.models.truths.load import load_token_lm, load_truth
@@ -30,11 +30,6 @@ def layout(request, tmp_path_factory):
 def gpt2(tmp_path):
     write_token_model(tmp_path / "gpt2", "gpt2")
     return tmp_path / "gpt2"
-
-
-def vocabulary(folder):
-    path = folder / "tokenizer.json"
-    return vocabulary_of(load_tokenizer(path), path)
 
 
 def load(folder, bos=None, precision="float32", own=None):
@@ -121,13 +116,6 @@ def test_several_ids_before_texts_and_those_behind(tmp_path):
     tokenizer.post_processor = TemplateProcessing(single="<s> </s> $A", special_tokens=special)
     with pytest.raises(UserError, match=r"own: it puts 2 ids before a text, \[0, 1\]; write one of them as `bos`"):
         id_before_texts(tokenizer, "own")
-
-
-def test_a_context_longer_than_the_models(gpt2):
-    model = load(gpt2, BEGIN)
-    assert model.config.block == 63
-    with pytest.raises(UserError, match="own: a context of 64 tokens is longer than the 63 that it attends to"):
-        model.hidden(some_tokens(model, 64))
 
 
 def test_a_head_with_fewer_rows_than_the_tokenizer_has_ids(tmp_path):

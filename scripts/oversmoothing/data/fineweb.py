@@ -74,19 +74,15 @@ def stream_texts(repository: Repository, files: Sequence[str], column: str, budg
     Only this column of the required row groups is transferred. A partial download cannot be compared with the whole
     file's checksum and restarts after an interruption; `path` appears when it is complete.
     """
-    list_files(repository, repository.revision, files, needed=files)
-    with asking(repository):
-        _stream(repository, files, column, budget, path)
-
-
-def _stream(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> None:
     import datasets  # takes seconds to import and is needed only for a budget
 
+    list_files(repository, repository.revision, files, needed=files)
     sources = [f"hf://datasets/{repository.name}@{repository.revision}/{file}" for file in files]
     schema = pa.schema([pa.field(column, pa.large_string())])
     facts = {"repository": str(repository), "files": " ".join(files), "budget": str(budget)}
     taken = 0
     with (
+        asking(repository),
         open_writer(path, schema, facts) as writer,
         tqdm(desc=path.name, total=budget, unit="B", unit_scale=True, disable=None) as bar,
     ):

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from oversmoothing.data.columns import text_batches
 from oversmoothing.data.runs import MULTIPLIER
@@ -33,7 +35,10 @@ class Texts(NamedTuple):
         """Texts selected by the mask `keep`, joined by `separator`, as uint8; copied only if necessary."""
         if not separator and keep.all():
             return self.data[self.borders[0] : self.borders[-1]]
-        return _join(self.data, self.borders, keep, np.frombuffer(separator, np.uint8))
+        kind, parts = pa.large_binary(), [None, pa.py_buffer(self.borders), pa.py_buffer(self.data)]
+        texts = pa.Array.from_buffers(kind, len(keep), parts).filter(pa.array(keep))
+        joined = pc.binary_join(pa.LargeListArray.from_arrays([0, len(texts)], texts), pa.scalar(separator, kind))
+        return np.frombuffer(joined[0].as_buffer(), np.uint8)
 
 
 def read_texts(path: Path, column: str = "text") -> Iterator[Texts]:
@@ -65,24 +70,3 @@ def _hash(data, borders):  # numba infers the types
             place += 8
         hashes[i] = value
     return hashes
-
-
-@compiled(nogil=True)
-def _join(data, borders, keep, separator):
-    size = 0
-    for i in range(len(keep)):
-        if keep[i]:
-            size += borders[i + 1] - borders[i] + len(separator)
-    joined = np.empty(max(0, size - len(separator)), np.uint8)
-    place = 0
-    first = True
-    for i in range(len(keep)):
-        if keep[i]:
-            if not first:
-                joined[place : place + len(separator)] = separator
-                place += len(separator)
-            first = False
-            length = borders[i + 1] - borders[i]
-            joined[place : place + length] = data[borders[i] : borders[i + 1]]
-            place += length
-    return joined
