@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 
 from oversmoothing.commands.two_models import WIDTH, Pair, laid_out
 from oversmoothing.data.tokens.alike import PROBE
-from oversmoothing.data.tokens.vocabulary import AUTO, first_difference
+from oversmoothing.data.tokens.vocabulary import first_difference
 from oversmoothing.data.windows import read_windows
-from oversmoothing.jobs import UserError
 from oversmoothing.models.byte_windows import readings
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.page import labelled
@@ -37,18 +36,12 @@ def differ(one: Path, other: Path) -> str | None:
     return None if next(ids) == next(ids) else "their tokens are the same, but they divide texts differently"
 
 
-def check(folders: Mapping[str, Path], length: int, bos: int | str | None = AUTO) -> None:
-    """Raise a `UserError` if a model, by what the user wrote, cannot read passages of `length` bytes."""
+def described(folders: Mapping[str, Path], bos: int | str | None) -> dict[str, Any]:
+    """What the files of each model say, by what the user wrote, each with its own tokenizer."""
     from oversmoothing.commands.one_head.source import tokenizer_of
     from oversmoothing.models.truths.load import check_token_lm
 
-    for name, folder in folders.items():
-        context = check_token_lm(folder, name, tokenizer_of(folder)[1], bos).context
-        if context < length:
-            raise UserError(
-                f"{name}: it reads at most {context} tokens, and --prompt and --scored are {length} bytes, each of "
-                "which may be a token; lower them"
-            )
+    return {name: check_token_lm(folder, name, tokenizer_of(folder)[1], bos) for name, folder in folders.items()}
 
 
 def config_of(config: Mapping[str, Any]) -> dict[str, Any]:

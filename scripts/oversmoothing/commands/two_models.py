@@ -91,7 +91,11 @@ def run(
     model, truth = names(asked.model, asked.truth)
     both = asked.model, asked.truth
     for given in both:
-        refuse_studied(given)
+        if (folder := as_folder(given)) and is_studied(folder):
+            raise UserError(
+                f"{given}: a model that a study trained, which reads bytes; `head` and `size` measure it, and a config "
+                f"compares it, as `family: [{{name: mine, path: {folder / STUDIED}}}]`"
+            )
     cap, why, fetched = None, None, all(as_folder(given) and not as_gguf(given) for given in both)
     if fetched:
         folders = {path: find_folder(path) for path in both}
@@ -147,14 +151,26 @@ def examine(asked: argparse.Namespace, folders: Mapping[str, Path]) -> tuple[flo
 
     Only a command with ``--bytes`` compares models whose tokenizers differ.
     """
-    if "bytes" in asked:
-        from oversmoothing.commands import over_bytes  # with PyArrow, which takes half a second
+    from oversmoothing.commands import over_bytes  # with PyTorch, which takes seconds
+    from oversmoothing.commands.one_head.source import described
 
-        difference = None if asked.bytes else over_bytes.differ(*(folders[path] for path in (asked.truth, asked.model)))
-        if asked.bytes or difference:
-            over_bytes.check(folders, sum(lengths(asked, True)), asked.bos)
-            return None, f"because the tokenizers differ ({difference})" if difference else "as --bytes asks"
-    return check_models(folders, asked.truth, sum(lengths(asked)), asked.bos)[asked.model], None
+    why, of_bytes = None, ""
+    if "bytes" in asked and asked.bytes:
+        why = "as --bytes asks"
+    elif "bytes" in asked and (difference := over_bytes.differ(folders[asked.truth], folders[asked.model])):
+        why = f"because the tokenizers differ ({difference})"
+    if why:
+        files, of_bytes = over_bytes.described(folders, asked.bos), " bytes, each of which may be a token"
+    else:
+        files = described(folders, asked.truth, asked.bos)
+    length = sum(lengths(asked, why is not None))
+    for name, of_model in files.items():
+        if of_model.context < length:
+            raise UserError(
+                f"{name}: it reads at most {of_model.context} tokens, and --prompt and --scored are {length}{of_bytes}; "
+                "lower them"
+            )
+    return None if why else files[asked.model].cap, why
 
 
 def lengths(asked: argparse.Namespace, over_bytes: bool = False) -> tuple[int, int]:
@@ -199,35 +215,6 @@ def find_folder(path: str) -> Path:
     """Return the folder of a model that the user wrote; one on the hub or in GGUF must be listed among the assets."""
     folder = None if as_gguf(path) else as_folder(path)
     return folder or listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json")
-
-
-def refuse_studied(path: str) -> None:
-    """Raise a `UserError` if the user wrote the folder of a model that a study trained."""
-    folder = as_folder(path)
-    if folder and is_studied(folder):
-        raise UserError(
-            f"{path}: a model that a study trained, which reads bytes; `head` and `size` measure it, and a config "
-            f"compares it, as `family: [{{name: mine, path: {folder / STUDIED}}}]`"
-        )
-
-
-def check_models(
-    folders: Mapping[str, Path], truth: str, length: int, bos: int | str | None = AUTO
-) -> dict[str, float | None]:
-    """Check that models, by what the user wrote, can be compared on passages of `length` tokens of the truth's.
-
-    Returned is the cap of the logits of each, None for one that has none.
-    """
-    from oversmoothing.commands.one_head.source import described  # with PyTorch, which takes seconds
-
-    files = described(folders, truth, bos)
-    for name, of_model in files.items():
-        if of_model.context < length:
-            raise UserError(
-                f"{name}: it reads at most {of_model.context} tokens, and --prompt and --scored are {length}; lower "
-                "them"
-            )
-    return {name: of_model.cap for name, of_model in files.items()}
 
 
 def study(
