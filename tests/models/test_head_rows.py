@@ -9,16 +9,6 @@ from oversmoothing.models.head_rows import distances, leading_directions, moment
 CROSS = np.array([[3.0, 1], [-1, 1], [1, 2], [1, 0]])  # mean (1, 1): arms of length 2 and 1
 
 
-def test_a_cross_by_hand():
-    of = moments(CROSS)
-    np.testing.assert_allclose(of.mean, [1, 1])
-    np.testing.assert_allclose(of.scatter, [[8, 0], [0, 2]])
-    shares, coordinates = leading_directions(CROSS, of, 5)
-    np.testing.assert_allclose(shares, [0.8, 0.2])
-    np.testing.assert_allclose(coordinates, [[2, 0], [-2, 0], [0, 1], [0, -1]], atol=1e-12)
-    np.testing.assert_allclose(distances(CROSS, of), [2, 2, 1, 1])
-
-
 def test_axes_of_the_cross_by_hand():
     """Behind an RMSNorm the sphere has the radius sqrt(2); a LayerNorm leaves of it (1, -1) and (-1, 1)."""
     of = moments(CROSS)

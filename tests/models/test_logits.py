@@ -65,12 +65,6 @@ def test_every_row_is_the_distribution_given_all_bytes_before_it(model):
             np.testing.assert_allclose(state.logits[position], expected, atol=2e-5)
 
 
-def test_the_batch_size_changes_nothing_but_rounding(model):
-    for one, other in zip(run_windows(model, WINDOWS, batch=1), run_windows(model, WINDOWS, batch=5), strict=True):
-        np.testing.assert_allclose(one.logits, other.logits, atol=2e-5)
-        np.testing.assert_allclose(one.post, other.post, atol=2e-5)
-
-
 def test_a_window_longer_than_the_block_is_refused(model, tmp_path):
     long = pa.table({"window": pa.array([0], pa.int32()), "prompt": [b"x" * 21], "scored": [b"y"]})
     with pytest.raises(UserError, match=r"a window has 22 bytes, and the block of mine is 20; shorten the windows, or"):

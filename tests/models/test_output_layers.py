@@ -148,12 +148,6 @@ def test_in_the_first_of_several_softmaxes_classes_read_the_facets_in_turn():
     np.testing.assert_allclose(found.numpy(), logsumexp(p, axis=0), rtol=1e-10)
 
 
-def test_equal_facets_are_a_linear_head():
-    h, w, prior = torch.from_numpy(H), torch.from_numpy(W), tensors(arrays("mfs3"))["prior"]
-    same = h.repeat(1, 1, PARTITIONS + 2)
-    torch.testing.assert_close(multi_facet(same, w, prior), F.linear(h, w).log_softmax(-1))
-
-
 def test_a_monotone_map_with_slopes_of_one_is_linear():
     h, w = torch.from_numpy(9 * H), torch.from_numpy(W)
     z = F.linear(h, w)
