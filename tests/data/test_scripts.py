@@ -2,10 +2,10 @@
 
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
 from corpus_jobs import WINDOWS, assert_a_flipped_bit_is_noticed, corpus_job
+from step_jobs import job
 
 import build_corpus
 import draw_windows
@@ -19,10 +19,8 @@ from oversmoothing.training.task import Task, perform
 
 
 def windows_job(folder):
-    corpus = folder / "corpus"
-    names = SimpleNamespace(tokenizer=[], evaluation=corpus / "evaluation.bin", manifest=corpus / "manifest.json")
-    params = SimpleNamespace(settings=WINDOWS)
-    return SimpleNamespace(input=names, output=[str(folder / "windows.parquet")], params=params)
+    text = {"evaluation": folder / "corpus/evaluation.bin", "manifest": folder / "corpus/manifest.json"}
+    return job({"tokenizer": [], **text}, folder / "windows.parquet", WINDOWS)
 
 
 def test_from_files_to_windows(tmp_path):
@@ -49,8 +47,8 @@ def test_bytes_that_the_caller_needs(tmp_path):
         build_corpus.main(corpus_job(tmp_path, at_least={"evaluation": 1_000_000}))
 
 
-def train(job):
-    paths = {name: str(getattr(job.input, name)) for name in ("training", "validation", "manifest")}
+def train(of_corpus):
+    paths = {name: str(getattr(of_corpus.input, name)) for name in ("training", "validation", "manifest")}
     settings = {"training": {"precision": "float32", "compile": False, "threads": 1}, "seed": 1}
     nothing = dict.fromkeys(("model", "code", "checkpoints", "weights", "history", "snapshots"), "")
     perform(Task(**nothing, **paths, settings=settings, device="cpu", interval=1, log=None), Group())

@@ -10,11 +10,11 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import constants, file_download
 from local_hub import Repo, in_the_cache, local_hub, point_to
+from step_jobs import job
 
 import fetch as fetching
 from oversmoothing.hub import client as module
@@ -238,14 +238,10 @@ def cache(tmp_path, monkeypatch):
     return in_the_cache(tmp_path / "files", tmp_path / "hub")
 
 
-def job_of(tmp_path, **settings):
-    return SimpleNamespace(params=SimpleNamespace(settings=settings), output=[str(tmp_path / "m.json")])
-
-
 @pytest.mark.parametrize("named", ["owner/small", "snapshot"])
 def test_a_model_in_the_hubs_own_cache_is_read_there(cache, tmp_path, named):
     source = {"repository": named, "revision": "main"} if "/" in named else {"folder": str(cache)}
-    fetching.main(job_of(tmp_path, **source))
+    fetching.main(job({}, tmp_path / "m.json", source))
     manifest = read_asset(tmp_path / "m.json")
     assert asset_folder(tmp_path / "m.json") == cache
     assert sorted(manifest["files"]) == ["config.json", "model.safetensors", "tokenizer.json"]
@@ -302,7 +298,7 @@ def test_a_link_in_the_cache_leads_to_blobs_alone(cache, tmp_path):
     blob.symlink_to(tmp_path / "secret")
     for source in ({"repository": "owner/small", "revision": "main"}, {"folder": str(cache)}):
         with pytest.raises(UserError, match=r"model\.safetensors: a link that leads out of the folder"):
-            fetching.main(job_of(tmp_path, **source))
+            fetching.main(job({}, tmp_path / "m.json", source))
     assert not (tmp_path / "m.json").exists()
 
 

