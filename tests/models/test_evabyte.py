@@ -121,9 +121,16 @@ def test_contexts_beyond_the_window_are_refused(model):
         ({"num_pred_heads": 4}, r"lm_head\.weight has the shape \(960, 32\), but config\.json makes it \(1280, 32\)"),
         ({"intermediate_size": 64}, r"down_proj\.weight has the shape \(32, 48\)"),
         ({"window_size": ...}, "it has no window_size; this is not a config of EvaByte"),
+        ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1000000, not a whole number from 1 to 25"),
+        ({"num_attention_heads": 0}, "num_attention_heads is 0"),
+        ({"num_key_value_heads": None}, "num_key_value_heads is None; this is not a config of EvaByte"),
+        ({"rope_theta": "x"}, "rope_theta is 'x'; this is not a config of EvaByte"),
+        ({"bos_token_id": -1}, "bos_token_id is -1; this is not"),
+        ({"norm_add_unit_offset": []}, r"norm_add_unit_offset is \[\]"),
+        ({"hidden_size": 2**62}, r"config\.json: no Llama model can be built from it"),
     ],
 )
-def test_other_architectures_are_refused(tmp_path, change, message):
+def test_other_architectures_and_odd_configs_are_refused(tmp_path, change, message):
     config = {key: value for key, value in (EVABYTE | change).items() if value is not ...}
     write_evabyte(tmp_path, config, evabyte_tensors())
     with pytest.raises(UserError, match=message):

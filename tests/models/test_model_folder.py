@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from hub_models import EVABYTE, edit, write_evabyte, write_gpt2, write_neox
+from hub_models import edit, write_gpt2, write_neox
 from local_hub import in_the_cache
 from safetensors.torch import load_file, save_file
 
 from oversmoothing.hub.names import as_folder, short_name
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model, load_tokenizer
-from oversmoothing.models.truths.evabyte import load_evabyte
 from oversmoothing.models.truths.load import load_causal_lm
 
 CPU = torch.device("cpu")
@@ -208,25 +207,6 @@ def test_a_damaged_tokenizer_is_one_line(folder):
         with pytest.raises(UserError, match=r"own: .*in: no complete causal language model") as caught:
             load_tokenizer(folder, "own")
         assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1000000, not a whole number from 1 to 25"),
-        ({"num_attention_heads": 0}, "num_attention_heads is 0"),
-        ({"num_key_value_heads": None}, "num_key_value_heads is None; this is not a config of EvaByte"),
-        ({"rope_theta": "x"}, "rope_theta is 'x'; this is not a config of EvaByte"),
-        ({"bos_token_id": -1}, "bos_token_id is -1; this is not"),
-        ({"norm_add_unit_offset": []}, r"norm_add_unit_offset is \[\]"),
-        ({"hidden_size": 2**62}, "no Llama model can be built from it"),
-    ],
-)
-def test_odd_configs_of_evabyte(tmp_path, change, message):
-    tensors = write_evabyte(tmp_path)
-    write_evabyte(tmp_path, {**EVABYTE, **change}, tensors)
-    with pytest.raises(UserError, match=rf"config\.json: {message}"):
-        load_evabyte(tmp_path, "evabyte", CPU, "float32")
 
 
 def rewrite(folder, change):
