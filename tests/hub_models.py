@@ -155,15 +155,18 @@ def write_neox(folder, seed=0, layers=3, width=16, context=64):
     return model
 
 
-def write_tokenizer(folder, texts, size=None):
+def write_tokenizer(folder, texts, size=30_000):
     """Write a byte-level byte-pair tokenizer, trained on a few texts."""
+    PreTrainedTokenizerFast(tokenizer_object=_trained(texts, vocab_size=size)).save_pretrained(folder)
+
+
+def _trained(texts, **options):
     own = Tokenizer(models.BPE())
     own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     own.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    sizes = {"vocab_size": size} if size else {}
-    own.train_from_iterator(texts, trainers.BpeTrainer(initial_alphabet=alphabet, show_progress=False, **sizes))
-    PreTrainedTokenizerFast(tokenizer_object=own).save_pretrained(folder)
+    own.train_from_iterator(texts, trainers.BpeTrainer(initial_alphabet=alphabet, show_progress=False, **options))
+    return own
 
 
 # Small models over tokens: the type of transformers, the number of rows of the head, and what else its config needs.
@@ -239,16 +242,16 @@ def write_wrapped(folder, kind):
     text = SHAPE | OF_LLAMA | {"vocab_size": 301} | more
     images = {"image_token_index": 299, "image_token_id": 299, "mm_tokens_per_image": 4}
     config = AutoConfig.for_model(kind, text_config=text | {"model_type": part}, vision_config=vision, **images)
-    model = _drawn(AutoModelForMultimodalLM.from_config(config), torch.float32)
+    model = _drawn(AutoModelForMultimodalLM.from_config(config))
     model.save_pretrained(folder)
     write_bpe(folder)
     return model
 
 
-def _drawn(model, dtype):
+def _drawn(model, dtype=torch.float32, std=0.3):
     with torch.no_grad():
         for parameter in model.parameters():
-            torch.nn.init.normal_(parameter, std=0.3)
+            torch.nn.init.normal_(parameter, std=std)
     return model.eval().to(dtype)
 
 
@@ -258,10 +261,7 @@ def write_gemma2(folder, size, cap, std=0.3):
     shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64}
     caps = {"final_logit_softcapping": cap, "attn_logit_softcapping": 5.0}
     config = AutoConfig.for_model("gemma2", vocab_size=size, **shape, **OF_LLAMA, head_dim=16, **caps)
-    model = AutoModelForCausalLM.from_config(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            torch.nn.init.normal_(parameter, std=std)
+    model = _drawn(AutoModelForCausalLM.from_config(config), std=std)
     model.save_pretrained(folder)
     if size > 256:
         write_bpe(folder, size=size)
@@ -273,13 +273,8 @@ def write_bpe(folder, begins=False, size=301):
 
     With `begins`, it puts the id 0 before a text. A larger `size` adds more ids.
     """
-    own = Tokenizer(models.BPE())
-    own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    own.decoder = decoders.ByteLevel()
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    special = {"special_tokens": ["<s>", "</s>"], "initial_alphabet": alphabet, "show_progress": False}
     text = "the water of the river flows past the houses where the people of the town read and write their letters"
-    own.train_from_iterator([text], trainers.BpeTrainer(vocab_size=300, **special))
+    own = _trained([text], vocab_size=300, special_tokens=["<s>", "</s>"])
     own.add_tokens([AddedToken("    ", normalized=False)])
     own.add_tokens([AddedToken(f"[{i}]", normalized=False) for i in range(301, size)])
     if begins:
