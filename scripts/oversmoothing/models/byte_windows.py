@@ -44,15 +44,10 @@ def readings(windows: pa.Table, evaluation: np.ndarray | None = None, context: i
         yield Reading(window, before + prompt + scored, len(before) + len(prompt))
 
 
-def log_probabilities(p: np.ndarray) -> np.ndarray:
-    """Logarithms, float32, of distributions, float64; -inf where they are 0, which a softmax takes back to 0."""
-    with np.errstate(divide="ignore"):
-        log_p: np.ndarray = np.log(p).astype(np.float32)
-    return log_p
-
-
 def byte_rows(reading: Reading, p: np.ndarray, dropped: np.ndarray) -> pa.RecordBatch:
     """Rows of the logits file for a window, from its distributions (s, 256) and the mass dropped (s,)."""
     keys = window_keys(reading.window, np.frombuffer(reading.scored, np.uint8))
-    columns = [vector_array(log_probabilities(p)), pa.array(dropped.astype(np.float32))]
+    with np.errstate(divide="ignore"):  # a softmax takes -inf back to 0
+        log_p = np.log(p).astype(np.float32)
+    columns = [vector_array(log_p), pa.array(dropped.astype(np.float32))]
     return pa.record_batch([*keys, *columns], schema=logits_schema(BYTES, special_mass=True))

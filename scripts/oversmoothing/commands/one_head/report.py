@@ -51,10 +51,7 @@ def _model(measured: dict[str, Any]) -> list[Row]:
         (printable(source["name"]), printable(at)),
         ("layers, width", f"{model['layers']:,}, {model['width']:,}"),
         ("vocabulary", f"{model['tokens']:,} tokens; {model['excluded']:,} special and padded ids are excluded"),
-        (
-            "head",
-            f"{'tied to the embedding' if model['tied'] else 'not tied'}, {bias}{capped}",
-        ),
+        ("head", f"{'tied to the embedding' if model['tied'] else 'not tied'}, {bias}{capped}"),
         ("run", f"{source['device']}, trunk in {source['precision']}; {before} before each passage"),
     ]
 
