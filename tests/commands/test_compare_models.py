@@ -18,9 +18,9 @@ from tokenizers import Tokenizer, normalizers
 
 from oversmoothing.commands import compare_models, main, over_bytes, two_models
 from oversmoothing.commands.compare_models import report
+from oversmoothing.commands.one_head.source import tokenizer_of
 from oversmoothing.commands.trial import Model, Trial, trial
 from oversmoothing.data.tokens.text import encode_bytes
-from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.data.windows import SCHEMA, TOKENS
 from oversmoothing.jobs import UserError
 from oversmoothing.scores.decoding import decoder
@@ -83,18 +83,14 @@ def pair(tmp_path, monkeypatch):
     (tmp_path / "t.txt").write_text("the water of the river")
     for name, layout in (("small", "gpt2"), ("large", "llama")):
         write_token_model(tmp_path / name, layout)
-    models, text, results = (
-        [str(tmp_path / name) for name in ("small", "large")],
-        tmp_path / "t.txt",
-        tmp_path / "results",
-    )
-    sizes = ["--text", str(text), "--prompt", "8", "--scored", "8", "--results", str(results)]
+    given = [*(str(tmp_path / name) for name in ("small", "large")), "--text", str(tmp_path / "t.txt")]
+    given += ["--prompt", "8", "--scored", "8", "--results", str(tmp_path / "results")]
     monkeypatch.setattr(compare_models, "begin", lambda *given: None)
 
     def call(command, succeed, *options):
         told = []
         monkeypatch.setattr(two_models, "relay", lambda command: told.append(command) or len(told) > succeed)
-        return main([command, *models, *sizes, *options]), told
+        return main([command, *given, *options]), told
 
     return call
 
@@ -170,13 +166,8 @@ def test_json_has_the_printed_tables_without_what_is_missing(told, tmp_path, cap
     found = json.loads(path.read_text())
     median, largest = found["tables"]["side_by_side"]
     assert largest == {"model": "small", "measure": "kl", "quantile": 1.0, "value": 0.9, "n": 144}
-    assert {**median, "low": 0.19, "high": 0.21} == {
-        **largest,
-        "quantile": 0.5,
-        "value": 0.2,
-        "low": 0.19,
-        "high": 0.21,
-    }
+    assert median == largest | {"quantile": 0.5, "value": 0.2, "low": median["low"], "high": median["high"]}
+    assert (median["low"], median["high"]) == pytest.approx((0.19, 0.21))
     assert found["tables"].keys() == {*compare_models.PRINTED, "acceptance"}
     assert found["noise"] == {"mean": 2e-7, "largest": 3e-6, "precision": "float32"}
     assert (found["model"]["name"], found["truth"]["hub"]) == ("small", str(tmp_path / "large"))
@@ -349,8 +340,7 @@ def test_a_trial_times_both_models_and_finds_the_noise_of_bf16(tmp_path):
     """KL of the model beside itself is none in float32, and far above rounding in bf16."""
     for name, layout in (("small", "gpt2"), ("large", "llama")):
         write_token_model(tmp_path / name, layout)
-    tokenizer = load_tokenizer(tmp_path / "large/tokenizer.json")
-    vocabulary = vocabulary_of(tokenizer, tmp_path / "large/tokenizer.json")
+    tokenizer, vocabulary = tokenizer_of(tmp_path / "large")
     write_table(tmp_path / "tokens/vocabulary.parquet", vocabulary.table(), {})
     text = (b"the water of the", b" river flows")
     tokens = tuple(encode_bytes(tokenizer, vocabulary, part) for part in text)

@@ -20,9 +20,9 @@ from oversmoothing.commands.head import Seconds
 from oversmoothing.commands.one_head.card import sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.measure import tbat
 from oversmoothing.commands.one_head.schema import SCHEMA
+from oversmoothing.commands.one_head.source import tokenizer_of
 from oversmoothing.commands.one_head.text import LENGTH, passages
 from oversmoothing.data.tokens.text import encode
-from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import save_model
@@ -59,8 +59,7 @@ def llama(tmp_path):
 
 def tokenized(folder, text=TEXT):
     """Return the tokens of a text and the vocabulary of a folder."""
-    tokenizer = load_tokenizer(folder / "tokenizer.json")
-    vocabulary = vocabulary_of(tokenizer, folder)
+    tokenizer, vocabulary = tokenizer_of(folder)
     return encode(tokenizer, vocabulary, text), vocabulary
 
 

@@ -17,8 +17,8 @@ from oversmoothing.commands import head as command
 from oversmoothing.commands import main
 from oversmoothing.commands.one_head.forced import forced
 from oversmoothing.commands.one_head.schema import SCHEMA
+from oversmoothing.commands.one_head.source import tokenizer_of
 from oversmoothing.data.tokens.text import encode
-from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 
 TEXT = "the people of the town read their letters where the river flows past; ünd so on"
 
@@ -39,15 +39,21 @@ def truth(tmp_path, request):
     return tmp_path / "truth"
 
 
-def head(model, truth, text, *options):
+def head(model, truth, text, *options, quick=("--no-unargmaxable",)):
     """Run the command; return its JSON, after a check against the schema."""
     path = model / "out.json"
-    more = ["--precision", "float32", "--no-unargmaxable", "--tbat-positions", "0", *options]
+    more = ["--precision", "float32", "--tbat-positions", "0", *quick, *options]
     arguments = [model, "--truth", truth, "--text", text, "--json", path, *more]
     assert main(["head", *map(str, arguments)]) == 0
     found = json.loads(path.read_text())
     Draft202012Validator(SCHEMA).validate(found)
     return found
+
+
+def tokenized(folder):
+    """Return the tokens of the text, and the ids of all tokens."""
+    tokenizer, vocabulary = tokenizer_of(folder)
+    return encode(tokenizer, vocabulary, TEXT), torch.from_numpy(vocabulary.ids).long()
 
 
 def logits_of(folder, tokens, ids):
@@ -76,9 +82,7 @@ def least(weights, bias, p):
 )
 def test_both_lines_are_those_of_transformers_and_scipy(name, tmp_path, truth, text, capsys):
     write_token_model(tmp_path / name, name)
-    tokenizer = load_tokenizer(truth / "tokenizer.json")
-    vocabulary = vocabulary_of(tokenizer, truth)
-    tokens, ids = encode(tokenizer, vocabulary, TEXT), torch.from_numpy(vocabulary.ids).long()
+    tokens, ids = tokenized(truth)
     count = len(tokens) - 1
     found = head(tmp_path / name, truth, text, "--positions", str(count), "--forced-positions", "6")["forced"]
     at = ((np.arange(6) + 0.5) * count / 6).astype(int)
@@ -117,15 +121,9 @@ def test_the_interval_of_two_passages_by_hand():
 
 def test_the_truths_likeliest_sets_are_ranked_as_linear_programs_say(tmp_path, truth, text, capsys):
     write_token_model(tmp_path / "gpt2", "gpt2")
-    path = tmp_path / "out.json"
-    counts = ["--positions", "9", "--forced-positions", "4", "--tbat-positions", "0", "--precision", "float32"]
-    assert (
-        main(["head", *map(str, [tmp_path / "gpt2", "--truth", truth, "--text", text, "--json", path, *counts])]) == 0
-    )
-    found = json.loads(path.read_text())["top_sets"]
-    tokenizer = load_tokenizer(truth / "tokenizer.json")
-    vocabulary = vocabulary_of(tokenizer, truth)
-    tokens, ids = encode(tokenizer, vocabulary, TEXT), torch.from_numpy(vocabulary.ids).long()
+    given = "--positions", "9", "--forced-positions", "4"
+    found = head(tmp_path / "gpt2", truth, text, *given, quick=())["top_sets"]
+    tokens, ids = tokenized(truth)
     places = ((np.arange(9) + 0.5) * (len(tokens) - 1) / 9).astype(int)[((np.arange(4) + 0.5) * 9 / 4).astype(int)]
     likeliest = np.argsort(-logits_of(truth, tokens, ids)[0][places], axis=1)
     weights = logits_of(tmp_path / "gpt2", tokens, ids)[1]
@@ -133,13 +131,8 @@ def test_the_truths_likeliest_sets_are_ranked_as_linear_programs_say(tmp_path, t
     for size, k in zip(found["sizes"], (2, 5), strict=True):
         sets = {tuple(sorted(row)) for row in likeliest[:, :k].tolist()}
         possible = sum(is_ranked_first(weights, members) for members in sets)
-        assert size == {
-            "k": k,
-            "sets": len(sets),
-            "possible": possible,
-            "impossible": len(sets) - possible,
-            "undecided": 0,
-        }
+        counts = {"possible": possible, "impossible": len(sets) - possible, "undecided": 0}
+        assert size == {"k": k, "sets": len(sets), **counts}
     assert ": likeliest tokens of the truth\n" in capsys.readouterr().out
 
 
