@@ -114,7 +114,8 @@ def test_layers_that_predict_further_tokens(tmp_path, declared):
 def test_whole_numbers_that_are_written_as_others_and_experts_that_are_not_there(tmp_path):
     reference = write_token_model(tmp_path, "llama")
     expected = load(tmp_path).hidden(TOKENS)[1]
-    edit(tmp_path / "config.json", intermediate_size=24.0, num_hidden_layers=2.0, max_position_embeddings=64.0, num_experts=512)
+    sizes = {"intermediate_size": 24.0, "num_hidden_layers": 2.0, "max_position_embeddings": 64.0}
+    edit(tmp_path / "config.json", **sizes, num_experts=512)
     assert reference.config.intermediate_size == 24
     assert torch.equal(load(tmp_path).hidden(TOKENS)[1], expected)
     edit(tmp_path / "config.json", intermediate_size=24.5)

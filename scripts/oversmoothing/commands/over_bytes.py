@@ -98,9 +98,7 @@ def report(tables: Mapping[str, pd.DataFrame], pair: Pair) -> str:
     return laid_out(rows, ["", pair.model, pair.truth], note)
 
 
-def rows_of(
-    tables: Mapping[str, pd.DataFrame], losses: Mapping[str, str], model: str, truth: str
-) -> list[list[str]]:
+def rows_of(tables: Mapping[str, pd.DataFrame], losses: Mapping[str, str], model: str, truth: str) -> list[list[str]]:
     """Return a row for each of some losses, by measure and label, of both models, and for each score of the model."""
     rows = [
         [labelled(label, "lower"), *(cell(tables["losses"], name, measure) for name in (model, truth))]

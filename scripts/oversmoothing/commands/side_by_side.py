@@ -1,6 +1,5 @@
 """A model beside its truth in the measures of llama.cpp's ``--kl-divergence``, for a terminal of 80 columns."""
 
-
 import pandas as pd
 from tabulate import tabulate
 

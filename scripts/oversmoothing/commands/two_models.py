@@ -167,8 +167,8 @@ def examine(asked: argparse.Namespace, folders: Mapping[str, Path]) -> tuple[flo
     for name, of_model in files.items():
         if of_model.context < length:
             raise UserError(
-                f"{name}: it reads at most {of_model.context} tokens, and --prompt and --scored are {length}{of_bytes}; "
-                "lower them"
+                f"{name}: it reads at most {of_model.context} tokens, and --prompt and --scored are "
+                f"{length}{of_bytes}; lower them"
             )
     return None if why else files[asked.model].cap, why
 
