@@ -87,9 +87,9 @@ def test_another_setting_never_takes_area_from_a_frontier_that_it_leaves(points,
 def test_a_gain_of_nothing_is_none_and_a_plain_one_is_seen():
     draws = np.random.default_rng(0).normal(0.2, 0.01, 1000)
     clear = gain(0.2, draws, 50)
-    assert clear.p < 1e-6
-    assert clear.low < 0.2 < clear.high
-    assert gain(0.0, np.zeros(10), 50).p == 1
+    assert clear["p"] < 1e-6
+    assert clear["low"] < 0.2 < clear["high"]
+    assert gain(0.0, np.zeros(10), 50)["p"] == 1
 
 
 def test_draws_are_means_over_windows():

@@ -1,7 +1,5 @@
 """Frontiers of decoding methods: areas, and what one gains over another, paired by window."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.special import stdtr
 
@@ -39,24 +37,18 @@ def above(leak: np.ndarray, kept: np.ndarray, rival: tuple[np.ndarray, np.ndarra
     return float(kept[0] - np.interp(leak[0], *frontier(*rival)))
 
 
-@dataclass(frozen=True)
-class Gain:
-    """A difference with its 95 % interval, and p of a two-sided test that it is 0 (Student's t over windows)."""
+def gain(effect: float, drawn: np.ndarray, windows: int) -> dict[str, float]:
+    """Return a difference, ``value``, with its 95 % interval, and p of a two-sided test that it is 0.
 
-    effect: float
-    low: float
-    high: float
-    p: float
-
-
-def gain(effect: float, drawn: np.ndarray, windows: int) -> Gain:
-    """Return a difference with its interval, from bootstrap draws of it over so many windows (see `expanded`)."""
+    They are from bootstrap draws of it over so many windows (see `expanded`), the test by Student's t over windows.
+    """
     sd = float(np.std(drawn, ddof=1)) if windows > 1 else np.nan
     half = expanded(LEVEL, windows) * sd if windows > 1 else np.nan
+    found = {"value": effect, "low": effect - half, "high": effect + half}
     if not sd > 0:
-        return Gain(effect, effect - half, effect + half, 1.0 if effect == 0 else np.nan)
+        return {**found, "p": 1.0 if effect == 0 else np.nan}
     t = abs(effect) / (sd * np.sqrt(windows / (windows - 1)))
-    return Gain(effect, effect - half, effect + half, float(2 * stdtr(windows - 1, -t)))
+    return {**found, "p": float(2 * stdtr(windows - 1, -t))}
 
 
 class Resampled:

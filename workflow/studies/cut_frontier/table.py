@@ -1,6 +1,6 @@
 """Table of frontiers: the area of every method, and what it gains over the reference; and its page."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from oversmoothing.numerics.statistics import holm
 from oversmoothing.tables.page import Cell, Page, Section, Value, valued
 from oversmoothing.tables.record import chosen
 from oversmoothing.tables.story import legend
-from studies.cut_frontier.curves import Gain, Resampled, above, area, gain
+from studies.cut_frontier.curves import Resampled, above, area, gain
 from studies.cut_frontier.cuts import ENDS, FIRST, HINDSIGHT, LAST, ORACLE
 from studies.cut_frontier.measure import MEASURES
 
@@ -22,16 +22,9 @@ Key = tuple[float, str, str]  # temperature, order, method
 
 
 class Frontiers:
-    """The frontiers of one model against one truth.
+    """The frontiers of one model against one truth, and what methods gain over the `reference`.
 
-    Parameters
-    ----------
-    sums : DataFrame
-        The columns of `measure.SUMS` but for the truth.
-    reference : str
-        Method with which the others are compared.
-    resamples, seed : int
-        Of the bootstrap over windows.
+    The `sums` have the columns of `measure.SUMS`; `resamples` and `seed` are of the bootstrap over windows.
     """
 
     def __init__(self, sums: pd.DataFrame, reference: str, resamples: int, seed: int) -> None:
@@ -65,20 +58,24 @@ class Frontiers:
     def _of_leak(self, leak: str) -> Iterator[dict[str, Any]]:
         yield from self._areas(leak)
         for temperature, order in dict.fromkeys(key[:2] for key in self.curves):
-            found = {name: self._gain(leak, (temperature, order, name)) for name in self.methods}
-            yield from self._gains(found, temperature, order, self.reference)
+            rival = (temperature, order, self.reference)
+            pairs = [((temperature, order, name), rival) for name in self.methods]
+            yield from self._gains(leak, pairs, self.reference)
         for temperature in dict.fromkeys(key[0] for key in self.curves):
-            both = [name for name in (*self.methods, self.reference) if (temperature, LAST, name) in self.curves]
-            between = {name: self._order_gain(leak, temperature, name) for name in both}
-            yield from self._gains(between, temperature, LAST, FIRST)
+            names = [name for name in (*self.methods, self.reference) if self._has_area((temperature, FIRST, name))]
+            pairs = [((temperature, LAST, name), (temperature, FIRST, name)) for name in names]
+            yield from self._gains(leak, pairs, FIRST)
 
     def _areas(self, leak: str) -> Iterator[dict[str, Any]]:
-        for temperature, order, name in self.curves:
+        for key in self.curves:
             # In hindsight leak is the least, and not the mass on impossible tokens.
-            if name not in ENDS and not (name == HINDSIGHT and LEAKS[leak]):
-                value = float(self._area(self.resampled.means, leak, (temperature, order, name)))
-                keys = {"temperature": temperature, "order": order, "decoding": name}
-                yield {**keys, "measure": AREA, "value": value, "n": self.n}
+            if key[2] not in ENDS and not (key[2] == HINDSIGHT and LEAKS[leak]):
+                value = float(self._area(self.resampled.means, leak, key))
+                yield {**_named(key), "measure": AREA, "value": value, "n": self.n}
+
+    def _has_area(self, key: Key) -> bool:
+        """Whether a method has several settings, between which there is an area."""
+        return len(self.curves.get(key, ())) > 1
 
     def _plane(self, values: np.ndarray, leak: str, key: Key) -> tuple[np.ndarray, np.ndarray]:
         """Leaks and what is kept of a method's settings and of the ends that all methods share."""
@@ -90,46 +87,38 @@ class Frontiers:
     def _area(self, values: np.ndarray, leak: str, key: Key) -> np.ndarray:
         return area(*self._plane(values, leak, key), values[..., self.pure[0], MEASURES.index(leak)])
 
-    def _gain(self, leak: str, key: Key) -> Gain | None:
-        """What a method gains over the reference in the same order: of area, or at its one setting of what is kept."""
-        rival = (key[0], key[1], self.reference)
-        if key not in self.curves or rival not in self.curves:
-            return None
-        own = self.curves[key]
+    def _gain(self, leak: str, key: Key, rival: Key) -> dict[str, float]:
+        """Test what a method gains over a rival, over draws of windows: of area, or at its one setting of what is kept.
+
+        Differences (...) are of values (..., settings, measures).
+        """
 
         def of_area(values: np.ndarray) -> np.ndarray:
             return self._area(values, leak, key) - self._area(values, leak, rival)
 
         def at_its_setting(values: np.ndarray) -> np.ndarray:
             planes = values.reshape(-1, *values.shape[-2:])
-            settings = planes[:, own, MEASURES.index(leak)], planes[:, own, MEASURES.index("kept")]
+            settings = (planes[:, self.curves[key], MEASURES.index(name)] for name in (leak, "kept"))
             rivals = zip(*self._plane(planes, leak, rival), strict=True)
             drawn = [above(x, y, other) for x, y, other in zip(*settings, rivals, strict=True)]
             return np.array(drawn).reshape(values.shape[:-2])
 
-        return self._tested(of_area if len(own) > 1 else at_its_setting)
-
-    def _order_gain(self, leak: str, temperature: float, name: str) -> Gain | None:
-        """What cutting before the temperature gains over cutting after it, in area."""
-        last, first = (temperature, LAST, name), (temperature, FIRST, name)
-        if first not in self.curves or len(self.curves[first]) < 2:
-            return None
-        return self._tested(lambda values: self._area(values, leak, last) - self._area(values, leak, first))
-
-    def _tested(self, difference: Callable[[np.ndarray], np.ndarray]) -> Gain:
-        """Test a difference (...) of values (..., settings, measures) over draws of windows."""
+        difference = of_area if self._has_area(key) else at_its_setting
         return gain(float(difference(self.resampled.means)), difference(self.resampled.drawn), self.resampled.windows)
 
-    def _gains(
-        self, found: Mapping[str, Gain | None], temperature: float, order: str, less: str
-    ) -> Iterator[dict[str, Any]]:
-        """Yield gains with their intervals, and p values adjusted over methods."""
-        tested = {name: of for name, of in found.items() if of}
-        adjusted = holm({name: of.p for name, of in tested.items()})
-        for name, of in tested.items():
-            measure = AREA if len(self.curves[temperature, order, name]) > 1 else KEPT
-            keys = {"temperature": temperature, "order": order, "decoding": name, "measure": measure, "less": less}
-            yield {**keys, "value": of.effect, "low": of.low, "high": of.high, "p": adjusted[name]}
+    def _gains(self, leak: str, pairs: Sequence[tuple[Key, Key]], less: str) -> Iterator[dict[str, Any]]:
+        """Yield what each first of `pairs` gains over the second, if both are there; p is adjusted over methods."""
+        found = {
+            key: self._gain(leak, key, rival) for key, rival in pairs if key in self.curves and rival in self.curves
+        }
+        adjusted = holm({name: of["p"] for (*_, name), of in found.items()})
+        for key, of in found.items():
+            keys = {**_named(key), "measure": AREA if self._has_area(key) else KEPT, "less": less}
+            yield {**keys, **of, "p": adjusted[key[2]]}
+
+
+def _named(key: Key) -> dict[str, Any]:
+    return dict(zip(("temperature", "order", "decoding"), key, strict=True))
 
 
 TITLE = "What decoding methods keep of the truth's nucleus, and what they leak, over all their settings."
