@@ -71,15 +71,6 @@ def test_sizes_that_are_nearly_equal_are_one():
     assert sizes(np.array([])) == 0
 
 
-def test_too_few_points_are_refused():
-    one, seen = grid([1e7], 2)
-    with pytest.raises(ValueError, match="2 points cannot determine 3"):
-        fit(one, seen, np.log(loss(one, seen)))
-    one, seen = grid([1e7], 3)
-    with pytest.raises(ValueError, match="leave no residuals"):
-        resample(one, seen, np.log(loss(one, seen)), [3], 2, 0)
-
-
 def test_blocks_stay_in_their_history_and_draw_all_alike():
     random = np.random.default_rng(0)
     values = np.concatenate([np.arange(8.0), 100 + np.arange(3.0)])

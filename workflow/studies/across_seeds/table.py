@@ -31,27 +31,17 @@ def across_table(
     models: Sequence[Mapping[str, Any]],
     equals: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """Levels, steps and differences between arms over seeds, and the floor.
+    """Record of levels, steps and differences between arms over seeds, and of the floor.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        ``model``, ``truth``, ``measure``, ``value``: means of the models against each truth.
-    of_equals : DataFrame
-        The same of models against their equals, with ``n`` positions.
-    models : sequence of mappings
-        What `record.facts` reads.
-    equals : mapping
-        Models that differ in nothing but their seed, by the name of their group.
+    `scores` has the ``model``, ``truth``, ``measure`` and ``value`` of the means of `models` against each truth, and
+    `of_equals`, with ``n`` positions, those of models against their equals. `equals` are models that differ in nothing
+    but their seed, by the name of their group.
 
-    Returns
-    -------
-    DataFrame
-        Record. The levels are by arm, rank and truth, and over all truths (no ``truth``): means over ``n`` seeds with
-        95 % intervals by Student's t. So are differences, over all truths, from the next higher rank of the kind and
-        from the family at the same rank, paired by seed, of ranks that one arm of a kind has. ``{measure}_floor`` is
-        what one model of a group shows with another one as the truth: of each pair over ``n`` positions, and the mean
-        of all pairs of ``n`` models with its interval (see `of_pairs`).
+    The levels are by arm, rank and truth, and over all truths (no ``truth``): means over ``n`` seeds with 95 %
+    intervals by Student's t. So are differences, over all truths, from the next higher rank of the kind and from the
+    family at the same rank, paired by seed, of ranks that one arm of a kind has. ``{measure}_floor`` is what one model
+    of a group shows with another one as the truth: of each pair over ``n`` positions, and the mean of all pairs of
+    ``n`` models with its interval (see `of_pairs`).
     """
     by_truth = scores.merge(pd.DataFrame(models), on="model")[[*ARM, "truth", "measure", "seed", "value"]]
     pooled = by_truth.groupby([*ARM, "measure", "seed"], sort=False, as_index=False).value.mean()

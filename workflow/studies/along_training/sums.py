@@ -19,12 +19,8 @@ OUTLYING = 3.0  # standard deviations above the mean
 class Sums:
     """Accumulates the loss of a model, its hidden states and its gradients; only sums are kept.
 
-    Parameters
-    ----------
-    passed : tensor, shape (v, d)
-        The matrix through which the gradient of the logits passes: the head, or what stands in its place.
-    dimensions : bool
-        Whether outlier dimensions of each block are measured.
+    `passed`, shape (v, d), is the matrix through which the gradient of the logits passes: the head, or what stands in
+    its place. With `dimensions`, outlier dimensions of each block are measured.
     """
 
     def __init__(self, passed: Tensor, dimensions: bool = False) -> None:

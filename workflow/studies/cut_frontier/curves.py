@@ -54,13 +54,8 @@ def gain(effect: float, drawn: np.ndarray, windows: int) -> dict[str, float]:
 class Resampled:
     """Means of sums per window, of all windows and of bootstrap draws over them.
 
-    Parameters
-    ----------
-    sums : array, shape (windows, settings, measures)
-    count : array, shape (windows,)
-        Positions of each.
-    resamples, seed : int
-        As of `oversmoothing.numerics.statistics.summarise`.
+    They are of `sums` (windows, settings, measures) over `count` positions of each window; `resamples` and `seed` are
+    those of `oversmoothing.numerics.statistics.summarise`.
     """
 
     def __init__(self, sums: np.ndarray, count: np.ndarray, resamples: int, seed: int) -> None:

@@ -61,15 +61,9 @@ class Plane:
 def in_hindsight(plane: Plane, q: np.ndarray, place: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
     """Yield weights, and the best cut of each distribution if the truth were known and leak weighed so much.
 
-    A cut keeps the first tokens of the model's own order, as every threshold does; the best one maximises ``kept`` less
-    the weight times ``leak``. No method that keeps a beginning of this order has more of that on average.
-
-    Parameters
-    ----------
-    plane : Plane
-    q : array, shape (n, v)
-    place : int array, shape (n, v)
-        Of each token in the order of the model, from 0.
+    The distributions are `q` (n, v), and `place` (n, v) is that of each token in the order of the model, from 0. A cut
+    keeps the first tokens of this order, as every threshold does; the best one maximises ``kept`` less the weight times
+    ``leak``. No method that keeps a beginning of this order has more of that on average.
     """
     lengths = tried(q.shape[1])
     found = [plane.measures(q, place < length) for length in lengths]

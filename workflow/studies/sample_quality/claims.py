@@ -16,6 +16,8 @@ TWELVE = 12  # the rank whose words look human (5.3)
 STRONG_MAJORITY = 0.6  # of the words; the thesis has 0.678
 GAINS = {"perplexity": -1, "mauve": 1, "byte_tv": -1, "valid_words": 1}  # metrics of Table 5.3 and their directions
 HUMAN = "human text"
+NOT_GREEDY = [name for name in ALL if name != "greedy"]
+BESIDE_GREEDY = [("greedy", other) for other in NOT_GREEDY]
 
 
 def quality(m: Measured, metric: str, rank: Rank, decoding: str = "pure") -> pd.Series:
@@ -124,13 +126,8 @@ def repetition_rises_from_low_ranks(m: Measured) -> list[Contrast]:
             quality(m, "bigram", b, name),
             quality(m, "bigram", a, name),
         )
-        for name, (a, b) in product([name for name in ALL if name != "greedy"], pairs)
+        for name, (a, b) in product(NOT_GREEDY, pairs)
     ]
-
-
-def beside_greedy() -> list[tuple[str, str]]:
-    """Return pairs of greedy and every other decoding."""
-    return [("greedy", other) for other in ALL if other != "greedy"]
 
 
 CLAIMS = [
@@ -220,7 +217,7 @@ CLAIMS = [
         "6.2, Tables 6.2 and 6.3",
         "Greedy decoding repeats itself more than any other, at every rank.",
         "Repetition under greedy less that under each other decoding, at each rank.",
-        lambda m: by_decoding(m, "bigram", beside_greedy()),
+        lambda m: by_decoding(m, "bigram", BESIDE_GREEDY),
     ),
     Claim(
         "top-k-repeats-more-than-nucleus",
@@ -242,6 +239,6 @@ CLAIMS = [
         "Byte TV is higher under greedy than under any other decoding, and under top-k and nucleus higher than "
         "under pure.",
         "Byte TV under greedy less each other, and top-k and nucleus less pure, at each rank.",
-        lambda m: by_decoding(m, "byte_tv", [*beside_greedy(), ("top-k", "pure"), ("top-p", "pure")]),
+        lambda m: by_decoding(m, "byte_tv", [*BESIDE_GREEDY, ("top-k", "pure"), ("top-p", "pure")]),
     ),
 ]

@@ -149,12 +149,7 @@ def quality(
 def quality_table(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> pa.Table:
     """Return one table with schema `QUALITY` of the rows of several sets, by decoding."""
     whole = [{"decoding": decoding, **row} for decoding, of_set in rows.items() for row in of_set]
-    columns = [pa.array([row[name] for row in whole]) for name in QUALITY.names]
-    encoded = [
-        column.cast(pa.string()).dictionary_encode().cast(NAME) if field.type == NAME else column.cast(field.type)
-        for column, field in zip(columns, QUALITY, strict=True)
-    ]
-    return pa.table(encoded, schema=QUALITY)
+    return pa.Table.from_pylist(whole, schema=QUALITY)
 
 
 def _row(

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+from torch.nn.utils.rnn import pad_sequence
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import autocast
@@ -84,9 +85,6 @@ def _batches(tokens: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]
 
 def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
     """Padded ids and mask, int64 (n, longest)."""
-    ids = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.int64)
-    mask = torch.zeros_like(ids)
-    for i, row in enumerate(rows):
-        ids[i, : len(row)] = torch.tensor(row)
-        mask[i, : len(row)] = 1
+    tokens = [torch.tensor(row) for row in rows]
+    ids, mask = (pad_sequence(part, batch_first=True) for part in (tokens, [torch.ones_like(row) for row in tokens]))
     return ids.to(device), mask.to(device)

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter, NullLocator
 
 from oversmoothing.tables.figures.style import Looks, handles, legend, model_looks, style, titled
 from oversmoothing.tables.page import label
@@ -60,7 +60,7 @@ def _frame(axes: Axes, points: pd.DataFrame) -> None:
     axes.grid()
     axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(_amount)
+    axes.xaxis.set_major_formatter(EngFormatter())
     low, high = float(points.loss.min()), float(points.loss.max())
     axes.set_ylim(low / 1.06, high * 1.06)
     axes.set_yticks(_ticks(low, high))
@@ -77,13 +77,6 @@ def _ticks(low: float, high: float) -> np.ndarray:
         if len(ticks) <= 8:
             break
     return ticks
-
-
-def _amount(value: float, _: float) -> str:
-    for size, word in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= size:
-            return f"{value / size:g} {word}"
-    return f"{value:g}"
 
 
 def _entries(models: Sequence[Mapping[str, Any]], points: pd.DataFrame, looks: Looks) -> list[Any]:

@@ -1,5 +1,6 @@
 """Training histories, of this study or provided by the user: model size, text seen, and loss."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def read_history(name: str, path: str | Path, parameters: int) -> History:
     return History(name, parameters, seen, losses, units[0])
 
 
-def one_unit(histories: list[History]) -> str:
+def one_unit(histories: Sequence[History]) -> str:
     """Return the unit of text shared by all histories; a `UserError` if they differ and are thus incomparable."""
     for history in histories:
         if history.unit != histories[0].unit:

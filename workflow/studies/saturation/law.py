@@ -77,7 +77,7 @@ def estimable(parameters: np.ndarray) -> tuple[str, ...]:
 def fit(
     parameters: np.ndarray, seen: np.ndarray, log_losses: np.ndarray, alpha: float = ALPHA, start: Law | None = None
 ) -> Law:
-    """Fit the law to losses.
+    """Fit the law to at least as many losses as it has coefficients.
 
     Parameters
     ----------
@@ -92,15 +92,8 @@ def fit(
     -------
     Law
         The best fit over all starts.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer points than coefficients.
     """
     free = estimable(parameters)
-    if len(log_losses) < len(free):
-        raise ValueError(f"{len(log_losses)} points cannot determine {len(free)} coefficients")
     n, t = np.log(parameters), np.log(seen)
     centre = (float(n.mean()), float(t.mean()))
     low, high = _bounds(log_losses, free)

@@ -1,9 +1,10 @@
 """The fitted law of training histories, and every loss beside the law's prediction (Hoffmann et al. 2022)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from oversmoothing.jobs import Job, run
@@ -38,7 +39,10 @@ POINTS = pa.schema(
     ]
 )
 ONE = "A / N^alpha + E in one: the fitted models are of one size N"
-TWO = "undetermined by two sizes N: any alpha fits them"
+UNDETERMINED = {  # what so many sizes of models leave open
+    1: dict.fromkeys(("A", "alpha"), "undetermined by one size N: it is in E"),
+    2: dict.fromkeys(("A", "alpha", "E"), "undetermined by two sizes N: any alpha fits them"),
+}
 
 
 def main(job: Job) -> None:
@@ -69,33 +73,36 @@ def fit_and_extrapolate(
     returned, with schemas `LAW` and `POINTS`; if there are too few points, the first has no values and its note says
     so. A `UserError` is raised if the histories count different units of text.
     """
-    unit = one_unit(list(histories))
-    late = [history.seen >= skip * history.seen.max(initial=0) for history in histories]
-    used = [(history, mask) for history, mask in zip(histories, late, strict=True) if history.name in fitted]
-    parameters = np.concatenate([np.full(mask.sum(), float(h.parameters)) for h, mask in used] or [np.zeros(0)])
-    seen = np.concatenate([history.seen[mask] for history, mask in used] or [np.zeros(0)])
-    losses = np.concatenate([history.losses[mask] for history, mask in used] or [np.zeros(0)])
-    why = _too_few(parameters)
-    if why:
-        law = pa.Table.from_pylist([{"parameter": name, "note": why} for name in ORDER], schema=LAW)
-        return law, _points(histories, late, fitted, unit, {})
-    lengths = [int(mask.sum()) for _, mask in used if mask.any()]
-    best, draws, residuals = resample(parameters, seen, np.log(losses), lengths, resamples, seed)
-    said = {}
-    for history, mask in zip(histories, late, strict=True):
-        size = np.full(mask.sum(), float(history.parameters))
-        low, high = band(draws, residuals, history.parameters, history.seen[mask], seed)
-        said[history.name] = (np.exp(best.log_loss(size, history.seen[mask])), low, high)
-    rows = []
-    for name, value in best.values.items():
-        determined, note = _determined(name, parameters)
-        row: dict[str, Any] = {"parameter": name, "note": note}
-        if determined:
-            row["value"] = value
-            row["low"], row["high"] = interval_of_values(draws, name)
-            row["note"] = "; ".join(filter(None, [note, _edge(best, name, float(losses.min()))]))
-        rows.append(row)
-    return pa.Table.from_pylist(rows, schema=LAW), _points(histories, late, fitted, unit, said)
+    points = _points(histories, fitted, skip)
+    late = points[points.compared]
+    used = late[late.fitted]
+    parameters, seen, losses = (used[name].to_numpy(np.float64) for name in ("parameters", "seen", "loss"))
+    if why := _too_few(parameters):
+        law: list[dict[str, Any]] = [{"parameter": name, "note": why} for name in ORDER]
+    else:
+        lengths = used.groupby("model", sort=False).size().tolist()
+        best, draws, residuals = resample(parameters, seen, np.log(losses), lengths, resamples, seed)
+        for _, own in late.groupby("model", sort=False):
+            size, at = own.parameters.to_numpy(np.float64), own.seen.to_numpy()
+            said = [np.exp(best.log_loss(size, at)), *band(draws, residuals, float(size[0]), at, seed)]
+            points.loc[own.index, ["extrapolated", "low", "high"]] = np.stack(said, axis=1)
+        law = list(_coefficients(best, draws, sizes(parameters), float(losses.min())))
+    return pa.Table.from_pylist(law, LAW), pa.Table.from_pandas(points, POINTS, preserve_index=False)
+
+
+def _points(histories: Sequence[History], fitted: Collection[str], skip: float) -> pd.DataFrame:
+    """Return all losses with the columns of `POINTS`, of which the law has said nothing yet."""
+    unit = one_unit(histories)
+    points = pd.concat(
+        [
+            pd.DataFrame({"model": one.name, "parameters": one.parameters, "seen": one.seen, "loss": one.losses})
+            for one in histories
+        ],
+        ignore_index=True,
+    )
+    late = points.seen >= skip * points.groupby("model").seen.transform("max")
+    named = points.assign(unit=unit, fitted=points.model.isin(fitted), compared=late)
+    return named.assign(**dict.fromkeys(("extrapolated", "low", "high"), np.nan))
 
 
 def _too_few(parameters: np.ndarray) -> str | None:
@@ -108,16 +115,15 @@ def _too_few(parameters: np.ndarray) -> str | None:
     return None
 
 
-def _determined(name: str, parameters: np.ndarray) -> tuple[bool, str]:
-    """Return whether models of these sizes determine a coefficient of the law, and a note on it."""
-    count = sizes(parameters)
-    if count == 1 and name in ("A", "alpha"):
-        return False, "undetermined by one size N: it is in E"
-    if count == 1 and name == "E":
-        return True, ONE
-    if count == 2 and name in ("A", "alpha", "E"):
-        return False, TWO
-    return True, ""
+def _coefficients(law: Law, draws: Sequence[Law], count: int, lowest: float) -> Iterator[dict[str, Any]]:
+    """Yield a row of `LAW` for each coefficient, fitted to models of so many sizes whose lowest loss is `lowest`."""
+    for name, value in law.values.items():
+        if why := UNDETERMINED.get(count, {}).get(name):
+            yield {"parameter": name, "note": why}
+            continue
+        low, high = interval_of_values(draws, name)
+        notes = [ONE if count == 1 and name == "E" else "", _edge(law, name, lowest)]
+        yield {"parameter": name, "value": value, "low": low, "high": high, "note": "; ".join(filter(None, notes))}
 
 
 def _edge(law: Law, name: str, lowest: float) -> str:
@@ -128,27 +134,6 @@ def _edge(law: Law, name: str, lowest: float) -> str:
         return f"at the edge of what is looked at, {EXPONENTS[0]} to {EXPONENTS[1]:g}" if outside else ""
     term = {"A": law.size, "B": law.text, "E": law.floor}[name]
     return "cannot be distinguished from 0" if np.exp(term) < NOTHING * lowest else ""
-
-
-def _points(
-    histories: Sequence[History],
-    late: Sequence[np.ndarray],
-    fitted: Collection[str],
-    unit: str,
-    said: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]],
-) -> pa.Table:
-    tables = []
-    for history, mask in zip(histories, late, strict=True):
-        n = len(mask)
-        law = []
-        for i in range(3):
-            column = np.full(n, np.nan)
-            if history.name in said:
-                column[mask] = said[history.name][i]
-            law.append(pa.array(column, from_pandas=True))
-        known = [[history.name] * n, [history.parameters] * n, [unit] * n, history.seen, history.losses]
-        tables.append(pa.table([*known, [history.name in fitted] * n, mask, *law], schema=POINTS))
-    return pa.concat_tables(tables)
 
 
 LEVELS = (0.025, 0.975)
@@ -174,14 +159,11 @@ def resample(
     law : Law
     draws : list of Law
     residuals : float array, shape (n,)
-        Of log L, inflated by sqrt(n / (n - k)) for the k fitted coefficients; a `ValueError` is raised unless n > k.
+        Of log L, inflated by sqrt(n / (n - k)) for the k < n fitted coefficients.
     """
-    free = estimable(parameters)
-    if len(log_losses) <= len(free):
-        raise ValueError(f"{len(log_losses)} points leave no residuals beside {len(free)} numbers")
     law = fit(parameters, seen, log_losses)
     fitted = law.log_loss(parameters, seen)
-    residuals = (log_losses - fitted) * np.sqrt(len(fitted) / (len(fitted) - len(free)))
+    residuals = (log_losses - fitted) * np.sqrt(len(fitted) / (len(fitted) - len(estimable(parameters))))
     random = np.random.default_rng(seed)
     draws = []
     for _ in range(resamples):
