@@ -85,12 +85,13 @@ def everything(once, built):
 def planned(everything, tmp_path):
     """Plan the project in which all is built, under the tiny config with some of its text replaced."""
 
-    def plan(target, *replaced):
+    def plan(targets, *replaced):
         text = (everything.folder / TINY).read_text()
         for old, new in replaced:
             assert old in text
             text = text.replace(old, new)
         (tmp_path / "changed.yaml").write_text(text)
-        return everything.planned(target, config=(str(tmp_path / "changed.yaml"), MINE))
+        targets = [targets] if isinstance(targets, str) else targets
+        return everything.planned(*targets, config=(str(tmp_path / "changed.yaml"), MINE))
 
     return plan

@@ -17,7 +17,7 @@ def job(inputs, output, settings=None, **wildcards):
     return SimpleNamespace(
         input=SimpleNamespace(**inputs),
         output=[output] if isinstance(output, Path) else output,
-        params=SimpleNamespace(settings=settings),
+        params=SimpleNamespace(settings=settings, device="cpu"),
         wildcards=SimpleNamespace(**wildcards),
         threads=1,
     )

@@ -1,18 +1,17 @@
 """What holds across seeds: hand-solved levels, steps and floors, and the step on files."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from default_config import default
+from made_scores import write_scores
 from scipy.stats import chi, ttest_1samp
+from step_jobs import job, outputs
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.scores.files import SCORES, ScoreRows
-from oversmoothing.store.parquet import open_writer
 from oversmoothing.tables.record import chosen, read_record
 from studies.across_seeds import show
 from studies.across_seeds.plan import FULL, TRUTHS, compared, equals, others
@@ -150,34 +149,17 @@ def test_equals_differ_in_their_seed_alone():
 
 def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
     def write(folder, frame):
-        paths = []
-        for (measure, model), part in frame.groupby(["measure", "model"], sort=False):
-            paths.append(tmp_path / folder / measure / f"{model}.parquet")
-            paths[-1].parent.mkdir(parents=True, exist_ok=True)
-            with open_writer(paths[-1], SCORES, {}) as writer:
-                rows = ScoreRows(writer)
-                for truth, value in zip(part.truth, part.value, strict=True):
-                    for window in range(2):
-                        rows.add(window, truth, "pure", np.full(25, value))
-                rows.flush()
-        return paths
+        return [
+            write_scores(
+                tmp_path / folder / measure / f"{model}.parquet",
+                [(window, row.truth, "pure", [row.value] * 25) for row in part.itertuples() for window in range(2)],
+            )
+            for (measure, model), part in frame.groupby(["measure", "model"], sort=False)
+        ]
 
-    suffixes = {
-        "csv": "csv",
-        "markdown": "md",
-        "html": "html",
-        "latex": "tex",
-        "png": "png",
-        "pdf": "pdf",
-        "svg": "svg",
-    }
-    job = SimpleNamespace(
-        input=SimpleNamespace(scores=write("scores", scores), equals=write("equals", of_equals)),
-        output=SimpleNamespace(**{key: tmp_path / f"across_seeds.{suffix}" for key, suffix in suffixes.items()}),
-        params=SimpleNamespace(settings={"models": MODELS, "equals": GROUPS}),
-    )
-    show.main(job)
-    written = read_record(job.output.csv)
+    inputs, output = {"scores": write("scores", scores), "equals": write("equals", of_equals)}, outputs(tmp_path)
+    show.main(job(inputs, output, {"models": MODELS, "equals": GROUPS}))
+    written = read_record(output.csv)
     apart = written.measure == "tto_apart"
     means = scores[scores.measure == "tto"].merge(pd.DataFrame(MODELS), on="model")
     square = means[means.kind == "family"].pivot_table(index=["seed", "truth"], columns="rank", values="value")
@@ -189,7 +171,7 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
     keys = ["kind", "rank", "truth", "measure", "less", "model", "note"]
     frames = [frame.drop(columns="table").sort_values(keys, ignore_index=True) for frame in (written[~apart], direct)]
     pd.testing.assert_frame_equal(*frames, rtol=1e-5, atol=1e-6)  # scores are float32
-    page = job.output.markdown.read_text()
+    page = output.markdown.read_text()
     assert "The floor: two models that differ in nothing but their seed" in page
     assert re.search(r"\| 4 +\| learned from scratch, plain head +\| 0.322 \[0.29", page)
-    assert job.output.png.stat().st_size > 10_000
+    assert output.png.stat().st_size > 10_000

@@ -10,6 +10,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from step_jobs import job as step_job
+from step_jobs import outputs
 
 from oversmoothing.forced.projection import project
 from oversmoothing.jobs import UserError
@@ -59,23 +61,17 @@ def job(tmp_path):
     with open_writer(tmp_path / "truth.parquet", logits_schema(256), {}) as writer:
         for state in run_windows(model(99), WINDOWS, 3):
             writer.write_batch(state.logits_batch())
-    return SimpleNamespace(
-        input=SimpleNamespace(
-            windows=tmp_path / "windows.parquet",
-            weights=tmp_path / "weights.safetensors",
-            snapshots=tmp_path / "snapshots",
-            history=tmp_path / "history.parquet",
-            truths=[tmp_path / "truth.parquet"],
-        ),
-        output=SimpleNamespace(measures=tmp_path / "out.parquet", spectra=tmp_path / "spectra.parquet"),
-        wildcards=SimpleNamespace(model="bn4-s1"),
-        params=SimpleNamespace(
-            settings={"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32"}
-            | {"threads": 1, "backward_rank": None, "tbat": None, "forced": None},
-            device="cpu",
-        ),
-        threads=1,
-    )
+    inputs = {
+        "windows": tmp_path / "windows.parquet",
+        "weights": tmp_path / "weights.safetensors",
+        "snapshots": tmp_path / "snapshots",
+        "history": tmp_path / "history.parquet",
+        "truths": [tmp_path / "truth.parquet"],
+    }
+    output = SimpleNamespace(measures=tmp_path / "out.parquet", spectra=tmp_path / "spectra.parquet")
+    settings = {"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32", "threads": 1}
+    settings |= {"backward_rank": None, "tbat": None, "forced": None}
+    return step_job(inputs, output, settings, model="bn4-s1")
 
 
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 1000))
@@ -222,20 +218,15 @@ def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
     assert len(table) == 2 * len(STEPS) * (3 + 3 * 2 + 1 + 3 + len(AGAINST_TRUTHS))
     assert common_loss(table) == pytest.approx(steps(table, "bn4-s1")["loss"].min())
     assert list(steps(table, "bn8-s1", "truth").columns[:2]) == ["anisotropy 1", "anisotropy 2"]
-    files = {name: tmp_path / f"t.{name}" for name in ("csv", "markdown", "html", "latex")}
+    output, inputs = outputs(tmp_path), {"measures": [job.output.measures], "spectra": [job.output.spectra]}
     figures = {name: [tmp_path / f"{name}.svg"] for name in ("along", "against_loss", "layers", "spectra")}
-    show.main(
-        SimpleNamespace(
-            input=SimpleNamespace(measures=[job.output.measures], spectra=[job.output.spectra]),
-            output=SimpleNamespace(**files, **figures),
-            params=SimpleNamespace(settings={"models": [{"model": "bn4-s1", "rank": 4, "seed": 1}], "unit": "byte"}),
-        )
-    )
-    page = files["markdown"].read_text()
+    vars(output).update(figures)
+    show.main(step_job(inputs, output, {"models": [{"model": "bn4-s1", "rank": 4, "seed": 1}], "unit": "byte"}))
+    page = output.markdown.read_text()
     assert "Oversmoothing against `truth`" in page
     cells = page.splitlines()[6].split("|")
     assert cells[-3].strip() == f"{steps(table, 'bn8-s1')['outlier_dimensions 2'].iloc[-1]:.0f}"
     last = steps(table, "bn8-s1", "truth").iloc[-1]
     assert f"| 4      | 4      | {last['loss']:.3f} " in page.replace("4    |", "4      |")
-    assert len(pd.read_csv(files["csv"])) == len(table) / 2
+    assert len(pd.read_csv(output.csv)) == len(table) / 2
     assert all(path.stat().st_size > 5_000 for (path,) in figures.values())

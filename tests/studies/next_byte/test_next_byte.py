@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from made_scores import write_scores
 from matplotlib.colors import to_rgba
+from step_jobs import job, outputs, write_logits
 
 from oversmoothing.data.windows import SCHEMA
 from oversmoothing.jobs import UserError
-from oversmoothing.models.logits import logits_schema
-from oversmoothing.scores.files import SCORES
-from oversmoothing.store.parquet import vector_array, write_table
+from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.figures.style import RIGHT
 from oversmoothing.tables.record import read_record, record
 from studies.next_byte import figure, illustrated, prompts
@@ -39,61 +39,44 @@ def drawn(model):
     return np.random.default_rng(len(model) + MODELS[0]["seed"]).normal(0, 3, (2, 256)).astype(np.float32)
 
 
-def logits_file(path, logits, targets=TARGETS):
-    keys = [pa.array(values, pa.int32()) for values in ([0, 1], [0, 0], targets)]
-    write_table(path, pa.table([*keys, vector_array(logits)], logits_schema(256)), {})
-
-
-def scores_file(path, rows):
-    table = pd.DataFrame(rows, columns=["window", "truth", "decoding", "value"]).assign(position=0)
-    write_table(path, pa.Table.from_pandas(table, preserve_index=False).select(SCORES.names).cast(SCORES), {})
+def logits_file(folder, model, targets=TARGETS):
+    logits = dict(enumerate(drawn(model)[:, None]))
+    write_logits(folder / "logits" / f"{model}.parquet", logits, [[target] for target in targets])
 
 
 @pytest.fixture
 def study(tmp_path):
-    output = [tmp_path / "windows.parquet"]
-    params = SimpleNamespace(settings={"prompts": ENTRIES})
-    prompts.main(SimpleNamespace(input=SimpleNamespace(**OVER_BYTES), output=output, params=params))
-    (tmp_path / "logits").mkdir()
+    prompts.main(job(OVER_BYTES, tmp_path / "windows.parquet", {"prompts": ENTRIES}))
     for model in MODELS:
-        logits_file(tmp_path / "logits" / f"{model['model']}.parquet", drawn(model["model"]))
+        logits_file(tmp_path, model["model"])
     for metric in (*METRICS, "tbat"):
-        (tmp_path / metric).mkdir()
         for model in MODELS[1 : 3 if metric == "tbat" else None]:
             truths = [None] if metric == "tbat" else ["one", "other"]
             rows = [
-                (window, truth, decoding, window + 0.25 * i + (9 if decoding == "greedy" else 0))
+                (window, truth, decoding, [window + 0.25 * i + (9 if decoding == "greedy" else 0)])
                 for i, truth in enumerate(truths)
                 for decoding in ("pure", "greedy")
                 for window in (0, 1)
             ]
-            scores_file(tmp_path / metric / f"{model['model']}.parquet", rows)
+            write_scores(tmp_path / metric / f"{model['model']}.parquet", rows)
     return tmp_path
 
 
 @pytest.fixture
 def table(study):
-    shown(study, study / "n", "png")
-    return read_record(study / "t.csv")
-
-
-def shown(study, folder, suffix):
-    """Write the table, and figures into a folder; return their paths."""
-    output = SimpleNamespace(csv=study / "t.csv", markdown=study / "t.md", html=study / "t.html", latex=study / "t.tex")
     scores = [path for metric in (*METRICS, "tbat") for path in sorted((study / metric).glob("*.parquet"))]
-    inputs = SimpleNamespace(**OVER_BYTES, windows=study / "windows.parquet", logits=logits_paths(study), scores=scores)
+    inputs = OVER_BYTES | {"windows": study / "windows.parquet", "logits": logits_paths(study), "scores": scores}
     drawn = [{"title": "T", "models": MODELS[:3]}, {"title": "T", "models": MODELS}]
-    settings = {"names": ["water", "money"], "models": MODELS, "figures": drawn}
-    names = ("family", "truncated")
-    for name in names:
-        formats = [(prompt, i) for prompt in settings["names"] for i in range(3)]
-        setattr(output, name, [folder / f"{name}_{prompt}_{i}.{suffix}" for prompt, i in formats])
-    step.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
-    return [*output.family, *output.truncated]
+    settings, output = {"names": ["water", "money"], "models": MODELS, "figures": drawn}, outputs(study)
+    for name in ("family", "truncated"):
+        paths = [study / f"{name}_{prompt}_{i}.png" for prompt in settings["names"] for i in range(3)]
+        setattr(output, name, paths)
+    step.main(job(inputs, output, settings))
+    return read_record(output.csv)
 
 
-def logits_paths(study, models=MODELS):
-    return [study / "logits" / f"{model['model']}.parquet" for model in models]
+def logits_paths(study):
+    return [study / "logits" / f"{model['model']}.parquet" for model in MODELS]
 
 
 def test_a_prompt_is_a_window_that_scores_the_next_byte(study):
@@ -108,21 +91,16 @@ def test_a_prompt_is_a_window_that_scores_the_next_byte(study):
 def scored(tmp_path):
     """Two windows and their logits, by the probability of each following byte; the rest is spread over all others."""
     texts = [(b"Th", b"e water is"), (b"12 ", b"wat\xc3\xa9rs")]
-    columns = [[0, 1], [0, 9], *zip(*texts, strict=True)]
-    types = zip(columns, SCHEMA, strict=True)
-    write_table(tmp_path / "windows.parquet", pa.table([pa.array(v, f.type) for v, f in types], SCHEMA), {})
-    rows = [(window, i, byte) for window, (_, text) in enumerate(texts) for i, byte in enumerate(text)]
+    write_table(tmp_path / "windows.parquet", showcase_windows(texts), {})
+    targets = [list(text) for _, text in texts]
 
     def write(name, given):
         """Give some bytes, by window and position, another probability than .5; return the file."""
-        logits = np.zeros((len(rows), 256), np.float32)
-        for row, (window, position, byte) in zip(logits, rows, strict=True):
-            p = given.get((window, position), 0.5)
-            row[byte] = np.log(p / (1 - p) * 255)
-        keys = [pa.array(values, pa.int32()) for values in zip(*rows, strict=True)]
-        path = tmp_path / f"{name}.parquet"
-        write_table(path, pa.table([*keys, vector_array(logits)], logits_schema(256)), {})
-        return path
+        logits = {window: np.zeros((len(bytes_), 256)) for window, bytes_ in enumerate(targets)}
+        for window, bytes_ in enumerate(targets):
+            p = np.array([given.get((window, position), 0.5) for position in range(len(bytes_))])
+            logits[window][range(len(bytes_)), bytes_] = np.log(p / (1 - p) * 255)
+        return write_logits(tmp_path / f"{name}.parquet", logits, targets)
 
     return SimpleNamespace(windows=tmp_path / "windows.parquet", write=write)
 
@@ -146,16 +124,15 @@ def test_the_typical_prompt_by_hand(scored):
 
 def test_a_prompt_that_is_null_is_chosen(scored, tmp_path):
     truth, low = scored.write("truth", {(0, 4): 0.95}), scored.write("low", {})
-    inputs = SimpleNamespace(**OVER_BYTES, windows=scored.windows, truth=truth, family=[low])
+    inputs = OVER_BYTES | {"windows": scored.windows, "truth": truth, "family": [low]}
     entries = [ENTRIES[0], {"prompt": None, "next": None}]
-    params = SimpleNamespace(settings={"prompts": entries})
-    prompts.main(SimpleNamespace(input=inputs, output=[tmp_path / "shown.parquet"], params=params))
+    prompts.main(job(inputs, tmp_path / "shown.parquet", {"prompts": entries}))
     assert read_prompts(tmp_path / "shown.parquet") == [(b"wate", ord("r")), (b"The wa", ord("t"))]
 
 
 def test_a_text_without_words_has_its_prompt_anywhere(scored, tmp_path):
-    columns = zip([[0, 1], [0, 9], [b"12", b"3"], ["\u6c34 456".encode(), b"789"]], SCHEMA, strict=True)
-    write_table(tmp_path / "w.parquet", pa.table([pa.array(v, f.type) for v, f in columns], SCHEMA), {})
+    windows = showcase_windows([(b"12", "\u6c34 456".encode()), (b"3", b"789")])
+    write_table(tmp_path / "w.parquet", windows, {})
     truth = scored.write("truth", {(0, 1): 0.95})
     assert chosen(tmp_path / "w.parquet", truth, [truth]) == (b"12\xe6", b"\xb0")
 
@@ -167,7 +144,7 @@ def test_other_windows_are_no_prompts(tmp_path):
 
 
 def test_logits_of_other_prompts_are_named(study):
-    logits_file(study / "logits" / "bn8-s1.parquet", drawn("bn8-s1"), [ord("r"), ord("7")])
+    logits_file(study, "bn8-s1", [ord("r"), ord("7")])
     with pytest.raises(UserError, match=r"bn8-s1\.parquet: of other prompts than .*truth\.parquet"):
         read_distributions({path.stem: path for path in logits_paths(study)})
 

@@ -14,19 +14,6 @@ EVERYTHING = ["results/tables/next_byte.csv", *FIGURES]
 SHOWN = {"showcase_logits": 3, "showcase_svd_logits": 2, "showcase_score": 4, "showcase_tbat": 2, "next_byte_table": 1}
 
 
-@pytest.fixture
-def changed(everything, tmp_path):
-    """Write the tiny config with another showcase; return what it would redo."""
-
-    def plan(old, new):
-        text = (everything.folder / "tests/config/tiny.yaml").read_text()
-        assert old in text
-        (tmp_path / "changed.yaml").write_text(text.replace(old, new))
-        return everything.planned(*EVERYTHING, config=(str(tmp_path / "changed.yaml"), MINE))
-
-    return plan
-
-
 def test_the_table_holds_what_the_models_say(everything):
     rows = read_record(everything.folder / "results/tables/next_byte.csv")
     table = rows.pivot(index=["prompt", "model"], columns="measure", values="value")
@@ -44,20 +31,18 @@ def test_the_table_holds_what_the_models_say(everything):
     assert table.tbat.notna().sum() == 4
 
 
-def test_another_prompt_reruns_no_window_and_trains_nothing(changed):
-    jobs = changed("prompt: wate, next: r", "prompt: null")
+def test_another_prompt_reruns_no_window_and_trains_nothing(planned):
+    jobs = planned(EVERYTHING, ("prompt: wate, next: r", "prompt: null"))
     assert jobs == {"draw_showcase": 1, **SHOWN, "oversmoothing_illustrated": 1}
 
 
-def test_a_renamed_prompt_redraws_its_figures_alone(everything, tmp_path):
-    text = (everything.folder / "tests/config/tiny.yaml").read_text().replace("name: water", "name: lake")
-    (tmp_path / "lake.yaml").write_text(text)
+def test_a_renamed_prompt_redraws_its_figures_alone(planned):
     targets = [f"results/figures/next_byte_{part}lake.png" for part in ("", "svd_")]
-    assert everything.planned(*targets, config=(str(tmp_path / "lake.yaml"), MINE)) == {"next_byte_table": 1}
+    assert planned(targets, ("name: water", "name: lake")) == {"next_byte_table": 1}
 
 
-def test_tau_rescores_the_showcase_and_runs_no_model(everything, changed):
-    jobs = changed("metrics:\n", "metrics:\n  tau: 0.8\n")
+def test_tau_rescores_the_showcase_and_runs_no_model(planned):
+    jobs = planned(EVERYTHING, ("metrics:\n", "metrics:\n  tau: 0.8\n"))
     assert jobs["showcase_score"] == 4
     assert not {"showcase_logits", "showcase_tbat", "logits", "train"} & set(jobs)
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from safetensors.numpy import save_file
 from scipy.special import softmax
+from step_jobs import job, outputs
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.drawn_rows import draw_rows
@@ -60,15 +61,10 @@ def folder(tmp_path):
 
 def run_script(folder, **changes):
     files = {name: folder / f"{name}.parquet" for name in ("logits", "hidden")}
-    outputs = {name: folder / name / "bn6-s1.parquet" for name in ("ranks", "spectra")}
-    job = SimpleNamespace(
-        input=SimpleNamespace(**files, weights=folder / "w.safetensors"),
-        output=SimpleNamespace(**outputs),
-        wildcards=SimpleNamespace(model="bn6-s1"),
-        params=SimpleNamespace(settings=SETTINGS | changes),
-    )
-    step.main(job)
-    ranks, spectra = (read_table(path).to_pandas() for path in outputs.values())
+    made = {name: folder / name / "bn6-s1.parquet" for name in ("ranks", "spectra")}
+    inputs = files | {"weights": folder / "w.safetensors"}
+    step.main(job(inputs, SimpleNamespace(**made), SETTINGS | changes, model="bn6-s1"))
+    ranks, spectra = (read_table(path).to_pandas() for path in made.values())
     return ranks.set_index(["representation", "measure"]), spectra
 
 
@@ -156,32 +152,26 @@ MODELS = [
 ]
 
 
-def write_tables(folder, models=MODELS, positions=1024, drawn=1024, without=("my_own",)):
+def write_tables(folder):
     paths = []
-    for i, model in enumerate(models):
+    for i, model in enumerate(MODELS):
         names = ["logits", "probabilities", "post", "pre", "head"]
-        names += [] if model["model"] in without else ["reachable_head"]
+        names += [] if model["model"] == "my_own" else ["reachable_head"]
         rows = [
-            {"representation": name, "measure": measured, "value": i + j + 0.123, "n": drawn, "d": 256}
+            {"representation": name, "measure": measured, "value": i + j + 0.123, "n": 1024, "d": 256}
             for j, name in enumerate(names)
             for measured in ("effective_rank", "above_threshold", "numerical_rank")
         ]
         path = folder / f"{model['model']}.parquet"
         write_table(path, pa.Table.from_pylist(rows, schema=RANKS), {})
         paths.append(path)
-    job = SimpleNamespace(
-        input=SimpleNamespace(ranks=paths, published=PUBLISHED),
-        output=SimpleNamespace(
-            csv=folder / "t.csv", markdown=folder / "t.md", html=folder / "t.html", latex=folder / "t.tex"
-        ),
-        params=SimpleNamespace(settings={"models": models, "positions": positions, "threshold": 0.01}),
-    )
-    shown.main(job)
-    return read_record(folder / "t.csv"), (folder / "t.md").read_text(), (folder / "t.tex").read_text()
+    settings = {"models": MODELS, "positions": 1024, "threshold": 0.01}
+    shown.main(job({"ranks": paths, "published": PUBLISHED}, outputs(folder), settings))
+    return read_record(folder / "t.csv"), (folder / "t.md").read_text()
 
 
 def test_the_csv_sets_the_thesis_beside_ours(tmp_path):
-    table, _, _ = write_tables(tmp_path)
+    table, _ = write_tables(tmp_path)
     assert len(table) == (3 + 1) * (6 + 6 + 6 + 5)
     cells = table.set_index(["measure", "model", "representation"])
     post = cells.loc[("effective_rank", "bn4-s1", "post")]
@@ -193,7 +183,7 @@ def test_the_csv_sets_the_thesis_beside_ours(tmp_path):
 
 
 def test_the_page_says_what_to_compare(tmp_path):
-    _, page, _ = write_tables(tmp_path)
+    _, page = write_tables(tmp_path)
     sections = page.split("## ")[1:]
     assert sections[0].startswith("Effective rank:")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in sections[0].splitlines() if "|" in line]

@@ -66,20 +66,12 @@ def test_an_incomplete_folder_is_named(folder, tmp_path, name):
         load_language_model(tmp_path / "part", key=KEY)
 
 
-def changed(folder, path, change):
-    """Copy a language model, with its tensors changed."""
-    shutil.copytree(folder, path)
-    tensors = load_file(path / "model.safetensors")
-    change(tensors)
-    save_file(tensors, path / "model.safetensors", {"format": "pt"})
-    return path
-
-
 def test_a_language_model_with_holes_is_refused(tmp_path, folder):
-    """transformers would fill missing weights at random, and read all text as empty without a vocabulary."""
-    holes = changed(
-        folder, tmp_path / "holes", lambda tensors: tensors.pop(next(name for name in tensors if "h.0" in name))
-    )
+    """transformers would fill missing weights at random."""
+    holes = shutil.copytree(folder, tmp_path / "holes")
+    tensors = load_file(holes / "model.safetensors")
+    del tensors[next(name for name in tensors if "h.0" in name)]
+    save_file(tensors, holes / "model.safetensors", {"format": "pt"})
     with pytest.raises(UserError, match=r"quality\.language_model: .*its weights lack .*h\.0"):
         load_language_model(holes, key=KEY)
 
@@ -90,10 +82,7 @@ def test_a_model_without_a_head_is_refused(monkeypatch, folder):
         load_language_model(folder, key=KEY)
 
 
-def test_weights_that_are_no_numbers_are_named_and_not_the_samples(tmp_path, folder):
-    broken = changed(folder, tmp_path / "nan", lambda tensors: tensors["transformer.wte.weight"].fill_(torch.nan))
-    with pytest.raises(UserError, match=r"its tensor transformer\.wte\.weight holds NaN or infinity"):
-        load_language_model(broken, key=KEY)
+def test_weights_that_are_no_numbers_are_named_and_not_the_samples(folder):
     loaded = load_language_model(folder, key=KEY)
     with torch.no_grad():
         loaded.model.transformer.wte.weight.fill_(torch.nan)

@@ -2,12 +2,12 @@
 
 import json
 from hashlib import sha256
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from default_config import DEFAULT
+from step_jobs import job
 from tiny_model import SETTINGS
 
 import draw_windows
@@ -128,25 +128,22 @@ def corpus(tmp_path_factory):
     return folder
 
 
-def job(inputs, outputs, settings, **params):
-    inputs, params = SimpleNamespace(**{"tokenizer": [], **inputs}), {"settings": settings, "device": "cpu", **params}
-    return SimpleNamespace(input=inputs, output=outputs, params=SimpleNamespace(**params), log=[])
-
-
 def test_from_corpus_to_quality(corpus, tmp_path):
-    inputs = {"manifest": corpus / "manifest.json"}
+    inputs = {"manifest": corpus / "manifest.json", "tokenizer": []}
     settings = {"count": 5, "prompt": 10, "scored": 40, "seed": 3}
     windows, second = tmp_path / "windows.parquet", tmp_path / "second_windows.parquet"
     evaluation = inputs | {"evaluation": corpus / "evaluation.bin"}
-    draw_windows.main(job(evaluation, [windows], settings))
-    second_windows.main(job(evaluation, [second], settings))
+    draw_windows.main(job(evaluation, windows, settings))
+    second_windows.main(job(evaluation, second, settings))
     model = tmp_path / "language_model"
     training = {**SETTINGS, "precision": "float32", "threads": 1, "seed": 1}
-    language_model.main(job(inputs | {"training": corpus / "train.bin"}, [model], training))
+    language_model.main(job(inputs | {"training": corpus / "train.bin"}, model, training))
     out = tmp_path / "human_quality.parquet"
     human = OPTIONS | {"sets": ["first", "second"], "column": "scored"}
     read = {"windows": windows, "samples": [windows, second], "language_model": model}
-    measure.main(job(read, [out], human, language_model=None))
+    judging = job(read, out, human)
+    judging.params.language_model = None
+    measure.main(judging)
     table = read_table(out)
     assert table.schema.remove_metadata().equals(QUALITY)
     assert table.schema.metadata[b"gpt2_large"] == b"False"
@@ -160,10 +157,10 @@ def test_from_corpus_to_quality(corpus, tmp_path):
 
 
 def test_second_windows_overlap_no_first_ones(corpus, tmp_path):
-    inputs = {"evaluation": corpus / "evaluation.bin", "manifest": corpus / "manifest.json"}
+    inputs = {"evaluation": corpus / "evaluation.bin", "manifest": corpus / "manifest.json", "tokenizer": []}
     settings = {"count": 100, "prompt": 10, "scored": 40, "seed": 1}
-    draw_windows.main(job(inputs, [tmp_path / "first.parquet"], settings))
-    second_windows.main(job(inputs, [tmp_path / "second.parquet"], settings))
+    draw_windows.main(job(inputs, tmp_path / "first.parquet", settings))
+    second_windows.main(job(inputs, tmp_path / "second.parquet", settings))
     first, second = (read_table(tmp_path / f"{name}.parquet") for name in ("first", "second"))
     assert first.schema.remove_metadata().equals(second.schema.remove_metadata())
     offsets = np.sort(np.concatenate([first["offset"].to_numpy(), second["offset"].to_numpy()]))
@@ -172,4 +169,4 @@ def test_second_windows_overlap_no_first_ones(corpus, tmp_path):
     assert second.schema.metadata[b"starts"] == first.schema.metadata[b"starts"] == b"sentence"
     # Second windows start as the first ones do: with others, these would not be among twice as many.
     with pytest.raises(UserError, match=r"too short for 1,200 .*\d fit, each at the start of a sentence\)"):
-        second_windows.main(job(inputs, [tmp_path / "none.parquet"], settings | {"count": 600}))
+        second_windows.main(job(inputs, tmp_path / "none.parquet", settings | {"count": 600}))

@@ -2,13 +2,12 @@
 
 from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import patch
 
 import pandas as pd
 import pyarrow as pa
 import pytest
-from markdown_it import MarkdownIt
+from step_jobs import job, outputs
 
 from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.record import read_record
@@ -86,21 +85,19 @@ def run_script(folder, settings, change=None, figure=False):
         write_table(folder / f"{name}.parquet", quality_table(sets), {})
     human = {"first": rows(1.0, mauve=1.0), "second": rows(1.01, mauve=0.9)}
     write_table(folder / "human_quality.parquet", quality_table(human), {"gpt2_large": "False"})
-    output = SimpleNamespace(**{name: folder / f"t.{name}" for name in ("csv", "html", "png", "pdf", "svg")})
-    output.markdown, output.latex = folder / "t.md", folder / "t.tex"
     texts = pa.table({"window": pa.array([0], pa.int32()), "scored": [b"aab"], "continuation": [b"abb"]})
     write_table(folder / "windows.parquet", texts, {})
-    inputs = SimpleNamespace(
-        quality=[folder / f"{name}.parquet" for name in tables],
-        human=folder / "human_quality.parquet",
-        published=FAMILY,
-        published_svd=PUBLISHED / "table_h_1.csv",
-        windows=folder / "windows.parquet",
-        second=folder / "windows.parquet",
-        samples=[folder / "windows.parquet" for _ in settings["family"]],
-    )
+    inputs = {
+        "quality": [folder / f"{name}.parquet" for name in tables],
+        "human": folder / "human_quality.parquet",
+        "published": FAMILY,
+        "published_svd": PUBLISHED / "table_h_1.csv",
+        "windows": folder / "windows.parquet",
+        "second": folder / "windows.parquet",
+        "samples": [folder / "windows.parquet" for _ in settings["family"]],
+    }
     with nullcontext() if figure else patch.object(show, "write_figure"):
-        show.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings)))
+        show.main(job(inputs, outputs(folder), settings))
     return read_record(folder / "t.csv").set_index(["model", "decoding", "measure"], drop=False).sort_index()
 
 
@@ -136,14 +133,11 @@ def test_csv_is_tidy_with_human_and_thesis_beside(tmp_path, settings):
 
 def sections(path):
     """Return a page's tables as lists of rows of cells, by heading."""
-    html = MarkdownIt("commonmark").enable("table").render(path.read_text())
-    tables = {}
-    for part in html.split("<h2>")[1:]:
-        heading, _, rest = part.partition("</h2>")
-        lines = rest.split("</table>")[0].split("<tr>")[1:]
-        cells = [[c.split("</t")[0].split(">", 1)[1] for c in line.split("<t")[1:] if c[0] in "hd"] for line in lines]
-        tables[heading] = [[cell.replace("<strong>", "**").replace("</strong>", "**") for cell in row] for row in cells]
-    return tables
+    parts = [part.splitlines() for part in path.read_text().split("\n## ")[1:]]
+    return {
+        heading: [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
+        for heading, *lines in parts
+    }
 
 
 def test_markdown_marks_what_is_closest_to_human(tmp_path, settings):

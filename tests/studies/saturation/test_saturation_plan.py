@@ -1,10 +1,8 @@
 """What the study reads of a config, and how mistakes in its section read."""
 
-from pathlib import Path
-
 import pytest
 import yaml
-from default_config import default
+from default_config import ROOT, default
 
 import plan
 from checks.config import check
@@ -12,7 +10,6 @@ from checks.paths import check_paths
 from oversmoothing.fingerprint import versions
 from studies.saturation.plan import fitted_names, models_in_table, trained_models
 
-ROOT = Path(__file__).resolve().parents[3]
 HISTORY = {"name": "a", "path": "no.csv", "parameters": 1}
 
 
