@@ -90,7 +90,7 @@ def test_windows_are_summed_apart_however_many_are_measured_at_once(monkeypatch)
     apart = summed(windows, None).to_pandas()
     pd.testing.assert_frame_equal(together, apart)
     assert together.groupby("window").n.first().tolist() == [7, 12, 12]
-    assert [len(batch.model) for batch in batches(windows, 5)] == [5, 5, 5]
+    assert [[len(one.model) for one in batch] for batch in batches(windows, 5)] == [[5], [5], [5]]
     alone = summed(windows[1:2], None).to_pandas()
     pd.testing.assert_frame_equal(together[together.window == 1].reset_index(drop=True), alone)
 

@@ -1,7 +1,7 @@
 """Measure cuts of a model's distributions against each truth, at several temperatures and in both orders."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -96,15 +96,6 @@ SUMS = pa.schema(  # over the positions of a window
 )
 
 
-class Batch(NamedTuple):
-    """Positions of several windows, whose rows follow one another."""
-
-    windows: list[int]
-    counts: list[int]  # positions of each
-    model: np.ndarray  # logits (n, v)
-    truths: dict[str, np.ndarray]
-
-
 def main(job: Job) -> None:
     """Read a model's logits and head and the truths' logits; write sums over each window."""
     settings, model = job.params.settings, job.wildcards.model
@@ -117,37 +108,34 @@ def main(job: Job) -> None:
             writer.write_table(sums(batch, basis, settings))
 
 
-def batches(windows: Iterable[WindowLogits], per_window: int | None) -> Iterator[Batch]:
+def batches(windows: Iterable[WindowLogits], per_window: int | None) -> Iterator[list[WindowLogits]]:
     """Yield windows together, with so many positions of each, as far as they have no more than `ELEMENTS` logits."""
-    held: list[tuple[int, np.ndarray, dict[str, np.ndarray]]] = []
+    held: list[WindowLogits] = []
     for window in windows:
         at = positions_of(len(window.model), per_window)
-        own = (window.window, window.model[at], {name: logits[at] for name, logits in window.truths.items()})
-        if held and sum(model.size for _, model, _ in held) + own[1].size > ELEMENTS:
-            yield _joined(held)
+        truths = {name: logits[at] for name, logits in window.truths.items()}
+        own = WindowLogits(window.window, window.model[at], truths)
+        if held and sum(one.model.size for one in held) + own.model.size > ELEMENTS:
+            yield held
             held = []
         held.append(own)
     if held:
-        yield _joined(held)
+        yield held
 
 
-def _joined(held: Sequence[tuple[int, np.ndarray, dict[str, np.ndarray]]]) -> Batch:
-    names, models, truths = zip(*held, strict=True)
-    together = {name: np.concatenate([of[name] for of in truths]) for name in truths[0]}
-    return Batch(list(names), [len(model) for model in models], np.concatenate(models), together)
-
-
-def sums(batch: Batch, basis: Basis | None, settings: Mapping[str, Any]) -> pa.Table:
+def sums(batch: Sequence[WindowLogits], basis: Basis | None, settings: Mapping[str, Any]) -> pa.Table:
     """Return the sums over each window of a batch, window by window in the order of its cuts."""
-    planes = {name: Plane(logits, settings["tau"]) for name, logits in batch.truths.items()}
-    starts = np.cumsum([0, *batch.counts[:-1]])
+    together = {name: np.concatenate([one.truths[name] for one in batch]) for name in batch[0].truths}
+    planes = {name: Plane(logits, settings["tau"]) for name, logits in together.items()}
+    q, counts = softmax(np.concatenate([one.model for one in batch])), [len(one.model) for one in batch]
+    starts = np.cumsum([0, *counts[:-1]])
     rows, totals = [], []
-    for truth, row, measures in measured(planes, softmax(batch.model), basis, settings):
+    for truth, row, measures in measured(planes, q, basis, settings):
         rows.append({"truth": truth, **row})
         totals.append(np.stack([np.add.reduceat(measures[name], starts, dtype=np.float64) for name in MEASURES]))
     by_window = np.stack(totals).transpose(1, 2, 0).reshape(len(MEASURES), -1)
-    facts = {name: [row[name] for row in rows] * len(batch.windows) for name in rows[0]}
-    of_window = {"window": np.repeat(batch.windows, len(rows)), "n": np.repeat(batch.counts, len(rows))}
+    facts = {name: [row[name] for row in rows] * len(batch) for name in rows[0]}
+    of_window = {"window": np.repeat([one.window for one in batch], len(rows)), "n": np.repeat(counts, len(rows))}
     return pa.table({**of_window, **facts, **dict(zip(MEASURES, by_window, strict=True))}).select(SUMS.names).cast(SUMS)
 
 
