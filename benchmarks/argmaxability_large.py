@@ -6,26 +6,18 @@ one thread; "peak MB" is all the memory that the process had at most, with the h
 ``argmaxability_speed.py``) are solved for a few classes drawn at random, and their time is extrapolated to all classes.
 """
 
+import argparse
+import math
+import multiprocessing
 import os
+import re
+from pathlib import Path
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+import measuring
+import numpy as np
+from argmaxability_speed import linear_programs
 
-import argparse  # noqa: E402
-import math  # noqa: E402
-import multiprocessing  # noqa: E402
-import re  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
-
-from argmaxability_speed import linear_programs  # noqa: E402
-
-from oversmoothing.argmaxability.classes import argmaxable  # noqa: E402
+from oversmoothing.argmaxability.classes import argmaxable
 
 PLANTED = 50
 HEADS = {"8192x64": 3, "50304x16": 2, "50304x64": 1, "50304x768": 0}  # and how many classes the programs are solved for
@@ -60,12 +52,10 @@ def decide(name: str) -> tuple[np.ndarray, float, float]:
     """Return the status of each class, the processor time in seconds, and the peak memory of this process in MB."""
     weights = head(name)
     argmaxable(np.random.default_rng(0).normal(size=(2100, 4)))  # compiles
-    start = time.process_time()
-    status = argmaxable(weights).status
-    seconds = time.process_time() - start
+    found, seconds = measuring.timed(lambda: argmaxable(weights))
     # ru_maxrss would count what the parent held when it started this process.
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
-    return status, seconds, int(peak.group(1)) / 1024 if peak else math.nan
+    return found.status, seconds, int(peak.group(1)) / 1024 if peak else math.nan
 
 
 def against_programs(name: str, status: np.ndarray, seconds: float) -> str:
@@ -75,9 +65,8 @@ def against_programs(name: str, status: np.ndarray, seconds: float) -> str:
         return f"{'not run':>9s}"
     classes = np.random.default_rng(1).choice(len(status), solved, replace=False)
     weights = head(name).astype(np.float64)
-    start = time.process_time()
-    found = linear_programs(weights, classes)
-    theirs = (time.process_time() - start) * len(status) / len(classes)
+    found, taken = measuring.timed(lambda: linear_programs(weights, classes))
+    theirs = taken * len(status) / len(classes)
     agree = "agree" if (found == (status[classes] == "argmaxable")).all() else "DIFFER"
     return f"{theirs:9.0f} {theirs / seconds:5.0f}  {agree} (extrapolated from {len(classes)} classes)"
 

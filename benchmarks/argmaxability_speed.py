@@ -5,27 +5,19 @@ one process, on the same heads: random ones, and those of trained models if resu
 only every eighth class is solved by linear programming and the time is extrapolated; the table marks these rows.
 """
 
-import os
+import argparse
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
-# One thread for both methods; BLAS reads this when NumPy is first imported.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+import measuring
+import numpy as np
+from safetensors.numpy import load_file
+from scipy.optimize import linprog
 
-import argparse  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Iterator  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-import numpy as np  # noqa: E402
-from safetensors.numpy import load_file  # noqa: E402
-from scipy.optimize import linprog  # noqa: E402
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
-
-from oversmoothing.argmaxability.classes import argmaxable, reachable  # noqa: E402
-from oversmoothing.models.spectra import read_head  # noqa: E402
+from oversmoothing.argmaxability.classes import argmaxable, reachable
+from oversmoothing.models.spectra import read_head
 
 REPEATS = 11
 RANKS = (4, 8, 12, 16, 32, 128)
@@ -40,13 +32,14 @@ def main(v: int, ranks: list[int], results: Path) -> None:
         argmaxable(weights)  # compiles
         times = []
         for _ in range(REPEATS):
-            seconds, exact = timed(lambda head=weights: argmaxable(head).argmaxable)
+            found, seconds = measuring.timed(partial(argmaxable, weights), time.perf_counter)
             times.append(seconds)
+        exact = found.argmaxable
         ours = float(np.median(times))
         v = len(weights)
         classes = np.arange(0, v, SAMPLE if weights.shape[1] > LARGE else 1)
-        theirs, by_programs = timed(lambda head=weights, some=classes: linear_programs(head, some))
-        theirs *= v / len(classes)
+        by_programs, taken = measuring.timed(partial(linear_programs, weights, classes), time.perf_counter)
+        theirs = taken * v / len(classes)
         same = "identical" if (by_programs == exact[classes]).all() else "DIFFERENT"
         print(
             f"{name:24s} {weights.shape[1]:4d} {(~exact).sum():12d} {ours * 1e3:9.2f} {theirs:8.2f} "
@@ -82,17 +75,10 @@ def linear_programs(weights: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.array(found)
 
 
-def timed(function) -> tuple[float, np.ndarray]:
-    """Return the duration of a call in seconds, and its result."""
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=256, help="of the random heads")
     parser.add_argument("--ranks", type=int, nargs="+", default=list(RANKS), help="of the random heads")
-    parser.add_argument("--results", type=Path, default=ROOT / "results", help="folder with trained heads")
+    parser.add_argument("--results", type=Path, default=measuring.ROOT / "results", help="folder with trained heads")
     arguments = parser.parse_args()
     main(arguments.rows, arguments.ranks, arguments.results)

@@ -9,36 +9,27 @@ measurement has a process of its own, which reports its peak memory. Exits with 
 d = 64, 50 times faster than the dense solver and 500 times than the programs; at d = 768, a median below 60 s.
 """
 
+import argparse
+import json
 import os
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-# One thread for all methods; BLAS reads this when NumPy is first imported.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+import measuring
+import numpy as np
+import scipy
+from heads import distributions, head
+from keeping import keep
 
-import argparse  # noqa: E402
-import json  # noqa: E402
-import resource  # noqa: E402
-import subprocess  # noqa: E402
-import sys  # noqa: E402
-import tempfile  # noqa: E402
-import time  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-import scipy  # noqa: E402
-from keeping import keep  # noqa: E402
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/bat")]
-
-from heads import distributions, head  # noqa: E402
-
-from oversmoothing.bat import simplex  # noqa: E402
-from oversmoothing.bat.basis import Basis, prepare  # noqa: E402
-from oversmoothing.bat.linear_programs import constraint_matrix, feasible  # noqa: E402
-from oversmoothing.bat.reject import DELTA, reject_set  # noqa: E402
-from oversmoothing.numerics.compiled import use_threads  # noqa: E402
+from oversmoothing.bat import simplex
+from oversmoothing.bat.basis import Basis, prepare
+from oversmoothing.bat.linear_programs import constraint_matrix, feasible
+from oversmoothing.bat.reject import DELTA, reject_set
+from oversmoothing.numerics.compiled import use_threads
 
 V, CUT = 50_304, 8_192
 DIMENSIONS, SMALL = (64, 768), 64
@@ -117,10 +108,8 @@ def make(folder: Path, v: int, d: int, positions: int) -> dict[str, Any]:
 def prepared(folder: Path) -> dict[str, Any]:
     """Write the basis."""
     weights = np.load(folder / "head.npy")
-    start = time.process_time()
-    basis = prepare(weights)
-    seconds = time.process_time() - start
-    used = peak()
+    basis, seconds = measuring.timed(lambda: prepare(weights))
+    used = measuring.peak()
     np.save(folder / "basis.npy", basis.columns)
     return {"seconds": seconds, "peak": used}
 
@@ -129,12 +118,10 @@ def large(folder: Path, tolerance: float) -> dict[str, Any]:
     """Solve each position with `reject_set`."""
     basis, rows = Basis(np.load(folder / "basis.npy")), []
     for p in np.load(folder / "p.npy"):
-        start = time.process_time()
-        sets = reject_set(basis, p, DELTA, tolerance)
-        seconds = time.process_time() - start
+        sets, seconds = measuring.timed(partial(reject_set, basis, p, DELTA, tolerance))
         nats = -float(p @ np.log(np.maximum(p, 1e-300)))
         rows.append([nats, seconds, *(float(bound[0]) for bound in sets.mass), int(sets.undecided.sum())])
-    return {"rows": rows, "peak": peak(), "basis": basis.columns.nbytes / 1e6}
+    return {"rows": rows, "peak": measuring.peak(), "basis": basis.columns.nbytes / 1e6}
 
 
 def dense(folder: Path, tolerance: float) -> dict[str, Any]:
@@ -145,10 +132,11 @@ def dense(folder: Path, tolerance: float) -> dict[str, Any]:
     normals = np.zeros((1, columns.shape[1]))
     few = columns[:100].copy(), normals, p[:1, :100] / p[:1, :100].sum()
     simplex.solve(*few, np.exp(DELTA), 1.0, np.zeros((1, 100), np.int8), *none)  # compiles
-    start = time.process_time()
-    row = p[len(p) // 2][None].copy()
-    simplex.solve(columns, normals, row, np.exp(DELTA), tolerance, np.zeros((1, len(columns)), np.int8), *none)
-    return {"seconds": time.process_time() - start}
+    whole = columns, normals, p[len(p) // 2][None].copy()
+    _, seconds = measuring.timed(
+        lambda: simplex.solve(*whole, np.exp(DELTA), tolerance, np.zeros((1, len(columns)), np.int8), *none)
+    )
+    return {"seconds": seconds}
 
 
 def programs(folder: Path) -> dict[str, Any]:
@@ -159,16 +147,8 @@ def programs(folder: Path) -> dict[str, Any]:
     constraints = constraint_matrix(np.load(folder / "head.npy").astype(np.float64)[kept])
     cut = whole[kept] / whole[kept].sum()
     tokens = np.linspace(10, len(kept) // 10, SAMPLE, dtype=int)
-    start = time.process_time()
-    for token in tokens.tolist():
-        feasible(constraints, cut, DELTA, token)
-    each = (time.process_time() - start) / len(tokens)
-    return {"seconds": each * int(((whole > 0) & (whole < -np.expm1(-DELTA))).sum())}
-
-
-def peak() -> float:
-    """Peak memory of this process in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    _, seconds = measuring.timed(lambda: [feasible(constraints, cut, DELTA, token) for token in tokens.tolist()])
+    return {"seconds": seconds / len(tokens) * int(((whole > 0) & (whole < -np.expm1(-DELTA))).sum())}
 
 
 if __name__ == "__main__":

@@ -6,35 +6,28 @@ status 1 if a set differs or a target is missed: 1000 times faster up to rank 32
 at full rank.
 """
 
+import argparse
 import os
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
-# One thread for both methods; BLAS reads this when NumPy is first imported.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+import measuring
+import numpy as np
+import scipy
+from keeping import keep
+from tqdm import tqdm
 
-import argparse  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Iterator  # noqa: E402
-from functools import partial  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-import numpy as np  # noqa: E402
-import scipy  # noqa: E402
-from keeping import keep  # noqa: E402
-from tqdm import tqdm  # noqa: E402
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
-
-from oversmoothing.bat.basis import prepare  # noqa: E402
-from oversmoothing.bat.linear_programs import reject_set_by_linear_programs  # noqa: E402
-from oversmoothing.bat.reject import reject_set  # noqa: E402
-from oversmoothing.models.drawn_rows import draw_rows, read_rows  # noqa: E402
-from oversmoothing.models.spectra import read_head  # noqa: E402
-from oversmoothing.numerics.compiled import use_threads  # noqa: E402
-from oversmoothing.scores.metrics import entropy, softmax  # noqa: E402
-from studies.metric_cost.measure import median_seconds  # noqa: E402
+from oversmoothing.bat.basis import prepare
+from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
+from oversmoothing.bat.reject import reject_set
+from oversmoothing.models.drawn_rows import draw_rows, read_rows
+from oversmoothing.models.spectra import read_head
+from oversmoothing.numerics.compiled import use_threads
+from oversmoothing.scores.metrics import entropy, softmax
+from studies.metric_cost.measure import median_seconds
 
 V = 256
 RANKS = (4, 8, 12, 16, 32, 128, 512)
@@ -86,9 +79,8 @@ def compare(name: str, head: np.ndarray, p: np.ndarray, positions: int, kept: bo
     same, slow, ratios = 0, [], []
     for row in tqdm(p[:positions], desc=f"{name} {rank}", unit="position", leave=False, disable=None):
         fast = median_seconds(partial(reject_set, basis, row), repeats=25)
-        start = time.process_time()
-        published = reject_set_by_linear_programs(head, row)
-        slow.append(time.process_time() - start)
+        published, seconds = measuring.timed(partial(reject_set_by_linear_programs, head, row))
+        slow.append(seconds)
         ratios.append(slow[-1] / fast)
         sets = reject_set(basis, row)
         same += bool(((sets.rejected[0] == published) | sets.undecided[0]).all())
@@ -113,9 +105,7 @@ def throughput(n: int) -> None:
     basis = prepare(head)
     cores = use_threads(os.cpu_count() or 1)
     reject_set(basis, p[:100])
-    start = time.perf_counter()
-    reject_set(basis, p)
-    seconds = time.perf_counter() - start
+    _, seconds = measuring.timed(lambda: reject_set(basis, p), time.perf_counter)
     how = "measured" if n == SCORED else f"extrapolated from {n:,}"
     print(f"rank 32, {cores} cores: {n / seconds:,.0f} positions/s; {SCORED:,} in {seconds * SCORED / n:.0f} s ({how})")
 
@@ -129,7 +119,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--scored", type=int, default=SCORED // 10, help=f"positions for the throughput; {SCORED:,} in the thesis"
     )
-    parser.add_argument("--results", type=Path, default=ROOT / "results", help="folder with trained heads")
+    parser.add_argument("--results", type=Path, default=measuring.ROOT / "results", help="folder with trained heads")
     parser.add_argument("--keep", action="store_true", help="in resources/benchmarks")
     given = parser.parse_args()
     sys.exit(main(given.ranks, given.positions, given.scored, given.results, given.keep))

@@ -18,25 +18,20 @@ either side of ours.
 import argparse
 import asyncio
 import pydoc_data.topics
-import resource
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
+import measuring
 import numpy as np
 import torch
 from keeping import keep
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
-
 from oversmoothing.models.truths.byte_view import ByteView, load_byte_view
 
-T = TypeVar("T")
 END = "<|endoftext|>"
 
 
@@ -59,8 +54,9 @@ def main(options: argparse.Namespace) -> None:
         seconds, nats, counts = np.zeros(2), np.zeros(2), np.zeros(2, int)
         dropped = []
         for before, window in windows(text[: options.bytes], options.scored, options.context):
-            found, taken = timed(lambda: view.next_bytes(before + window, len(before)))  # noqa: B023
-            losses, plainly = timed(lambda: token_losses(plain, tokenizer, first, before + window, len(before)))  # noqa: B023
+            read = before + window, len(before)
+            found, taken = measuring.timed(partial(view.next_bytes, *read))
+            losses, plainly = measuring.timed(partial(token_losses, plain, tokenizer, first, *read))
             seconds += taken, plainly
             nats += found.losses.sum(), losses.sum()
             counts += len(window), len(losses)
@@ -74,9 +70,9 @@ def main(options: argparse.Namespace) -> None:
     print(f"tokens: {bits[1]:.4f} bits a byte, {1e3 * seconds[1] / scored:8.2f} ms a byte, {seconds[1]:.1f} s")
     print(f"bytes:  {bits[0]:.4f} bits a byte, {1e3 * seconds[0] / scored:8.2f} ms a byte, {seconds[0]:.1f} s")
     print(f"dropped: mean {np.concatenate(dropped).mean():.2e}, largest {np.concatenate(dropped).max():.2e}")
-    print(f"bytes take {seconds[0] / seconds[1]:.2f} times as long as tokens; peak memory {peak():,.0f} MB")
+    print(f"bytes take {seconds[0] / seconds[1]:.2f} times as long as tokens; peak memory {measuring.peak():,.0f} MB")
     if options.keep and not options.genlm:  # a third model would raise the peak of memory
-        times = {"view": (seconds[0], "s"), "tokens": (seconds[1], "s"), "memory": (peak(), "MB")}
+        times = {"view": (seconds[0], "s"), "tokens": (seconds[1], "s"), "memory": (measuring.peak(), "MB")}
         times["ratio"] = (seconds[0] / seconds[1], "times")
         bits_lost = {"view_loss": (bits[0], "bits a byte"), "tokens_loss": (bits[1], "bits a byte")}
         case = f"{(options.folder or Path('toy')).name}, {options.bytes} bytes"
@@ -125,8 +121,8 @@ def against_genlm(folder: Path, view: ByteView, text: bytes, options: argparse.N
         await beam.cleanup()
         return found
 
-    theirs, taken = timed(lambda: asyncio.run(losses()))
-    ours, mine = timed(lambda: view.next_bytes(text, 0).losses)
+    theirs, taken = measuring.timed(lambda: asyncio.run(losses()))
+    ours, mine = measuring.timed(lambda: view.next_bytes(text, 0).losses)
     for name, nats, seconds in ((f"genlm-bytes, beam {options.beam}", theirs, taken), ("ours", ours, mine)):
         bits, time_each = float(np.sum(nats)) / np.log(2) / len(text), 1e3 * seconds / len(text)
         print(f"{name}: {bits:.4f} bits a byte, {time_each:.2f} ms a byte, first {len(text)} bytes")
@@ -163,18 +159,6 @@ def toy(folder: Path, text: str) -> Path:
     torch.manual_seed(0)
     LlamaForCausalLM(shape).save_pretrained(folder)
     return folder
-
-
-def timed(call: Callable[[], T]) -> tuple[T, float]:
-    """Return a call's result and its processor seconds."""
-    start = time.process_time()
-    result = call()
-    return result, time.process_time() - start
-
-
-def peak() -> float:
-    """Return the most memory that this process has held, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e3 if sys.platform != "darwin" else 1e6)
 
 
 if __name__ == "__main__":

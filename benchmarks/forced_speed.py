@@ -11,28 +11,22 @@ proves. Both take turns on one thread, over large vocabularies at each position.
 a LayerNorm is printed too, and at how many positions its minimum is proved. `--keep` writes what docs/forced.md quotes.
 """
 
-import os
+import argparse
+from functools import partial
+from pathlib import Path
 
-# One thread for both; BLAS reads this when NumPy is first imported.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+import measuring
+import numpy as np
+from keep_study import machine
+from keeping import keep
+from scipy.optimize import OptimizeResult, minimize
+from scipy.special import log_softmax, logsumexp
 
-import argparse  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Callable  # noqa: E402
-from pathlib import Path  # noqa: E402
+from oversmoothing.forced.ellipsoid import project_on_ellipsoid
+from oversmoothing.forced.head import Head, prepare
+from oversmoothing.forced.projection import LARGEST_DENSE, project_on
 
-import numpy as np  # noqa: E402
-from keep_study import machine  # noqa: E402
-from keeping import keep  # noqa: E402
-from scipy.optimize import OptimizeResult, minimize  # noqa: E402
-from scipy.special import log_softmax, logsumexp  # noqa: E402
-
-from oversmoothing.forced.ellipsoid import project_on_ellipsoid  # noqa: E402
-from oversmoothing.forced.head import Head, prepare  # noqa: E402
-from oversmoothing.forced.projection import LARGEST_DENSE, project_on  # noqa: E402
-
-TEXT = Path(__file__).resolve().parents[1] / "README.md"
+TEXT = measuring.ROOT / "README.md"
 LONGEST = 256  # tokens of the text
 NEAR = 1e-5  # nats above the proved lower bound at which L-BFGS-B ends
 
@@ -52,17 +46,17 @@ def main() -> None:
         weights, p = draw(given.tokens, given.rank, given.positions)
         start = np.log(p)
     v, rank = weights.shape
-    head, preparing = timed(lambda: prepare(weights))
+    head, preparing = measuring.timed(lambda: prepare(weights))
     size = 1 if v * rank**2 > LARGEST_DENSE else len(p)  # small heads are projected on many positions at a time
     ours, theirs, gaps, shares, above = 0.0, 0.0, [], [], []
     for i in range(0, len(p), size):
         some = slice(i, i + size)
-        nearest, seconds = timed(lambda some=some: project_on(head, p[some], start[some]))
+        nearest, seconds = measuring.timed(partial(project_on, head, p[some], start[some]))
         ours += seconds
         gaps += nearest.gap.tolist()
         shares += (nearest.gap / np.maximum(nearest.forced, 1e-300)).tolist()
         for row, first, bound in zip(p[some], start[some], nearest.forced - nearest.gap, strict=True):
-            reached, seconds = timed(lambda row=row, first=first, bound=bound: lbfgs(head, row, first, bound + NEAR))
+            reached, seconds = measuring.timed(partial(lbfgs, head, row, first, bound + NEAR))
             theirs += seconds
             above.append(reached - bound)
     print(machine())
@@ -75,7 +69,7 @@ def main() -> None:
         speeds = {"ours": (ours, "ms"), "l-bfgs-b": (theirs, "ms"), "gap": (max(gaps), "nats")}
         keep("forced_speed", case, speeds | {"positions": (len(p), "positions")})
     if v * rank**2 <= LARGEST_DENSE:
-        behind, norm = timed(lambda: project_on_ellipsoid(weights, np.ones(rank), p))
+        behind, norm = measuring.timed(lambda: project_on_ellipsoid(weights, np.ones(rank), p))
         proved = int((behind.gap <= 1e-9).sum())
         print(f"LayerNorm {1e3 * norm / len(p):9.2f} ms a position; proved to 1e-9 nats at {proved} of {len(p)}")
 
@@ -127,12 +121,6 @@ def lbfgs(head: Head, p: np.ndarray, start: np.ndarray, enough: float) -> float:
     options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-9}
     first = head.coordinates(start[None])[0]
     return float(minimize(divergence, first, jac=True, method="L-BFGS-B", callback=ended, options=options).fun)
-
-
-def timed(work: Callable) -> tuple:
-    """Return the result of some work and the processor time it took."""
-    start = time.process_time()
-    return work(), time.process_time() - start
 
 
 if __name__ == "__main__":

@@ -5,32 +5,21 @@ in alternation, and in the same chunks; the last line is the whole measurement, 
 Top-H differs because transformers takes the 100 most probable tokens for all of them, in the entropy too.
 """
 
-import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
-# One thread for both; BLAS reads this when NumPy is first imported.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+import measuring
+import numpy as np
+import torch
+import yaml
+from transformers.generation import logits_process as warpers
 
-import resource  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Callable, Iterator  # noqa: E402
-from functools import partial  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-import yaml  # noqa: E402
-from transformers.generation import logits_process as warpers  # noqa: E402
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
-
-from oversmoothing.scores.decodings.temperature import temperature  # noqa: E402
-from oversmoothing.scores.probabilities import softmax  # noqa: E402
-from studies.cut_frontier.cuts import Cut  # noqa: E402
-from studies.cut_frontier.measure import Plane, measured  # noqa: E402
+from oversmoothing.scores.decodings.temperature import temperature
+from oversmoothing.scores.probabilities import softmax
+from studies.cut_frontier.cuts import Cut
+from studies.cut_frontier.measure import Plane, measured
 
 CHUNK = 500  # rows, as many as a window has
 PEERS: dict[str, Callable[[Any], Any]] = {
@@ -47,7 +36,7 @@ PEERS: dict[str, Callable[[Any], Any]] = {
 def main(rows: int = 20_000, vocabulary: int = 256, repeats: int = 3) -> None:
     """Print seconds of both for each method, the share of tokens on which they differ, and the whole measurement."""
     torch.set_num_threads(1)
-    section = yaml.safe_load((ROOT / "workflow/studies/cut_frontier/config.yaml").read_text())["frontier"]
+    section = yaml.safe_load((measuring.ROOT / "workflow/studies/cut_frontier/config.yaml").read_text())["frontier"]
     section["methods"] = {name: values[::2][:8] for name, values in section["methods"].items()}
     print(f"{rows} rows of {vocabulary}, one thread, NumPy {np.__version__}, PyTorch {torch.__version__}")
     for name, peer in PEERS.items():
@@ -67,16 +56,19 @@ def main(rows: int = 20_000, vocabulary: int = 256, repeats: int = 3) -> None:
             f"{name:8s} here {np.median(ours):7.3f} s, transformers {np.median(theirs):7.3f} s, ratio {ratio:5.1f}; "
             f"{differ} of {sum(left.size for left in kept)} tokens differ"
         )
-    before = time.process_time()
-    for model, truth in chunks(rows, vocabulary):
-        for _ in measured({"truth": Plane(truth, 0.9)}, softmax(model), None, section | {"deltas": []}):
-            pass
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    _, seconds = measuring.timed(lambda: whole(rows, vocabulary, section | {"deltas": []}))
     tried = sum(max(1, len(values)) for values in section["methods"].values())
     print(
         f"whole: {len(section['methods'])} methods, {tried} settings, {len(section['temperatures'])} temperatures, "
-        f"both orders: {time.process_time() - before:.0f} s of processor, peak of memory {peak:,.0f} MB"
+        f"both orders: {seconds:.0f} s of processor, peak of memory {measuring.peak():,.0f} MB"
     )
+
+
+def whole(rows: int, vocabulary: int, section: Mapping[str, Any]) -> None:
+    """Measure all rows under a section `frontier` of a config."""
+    for model, truth in chunks(rows, vocabulary):
+        for _ in measured({"truth": Plane(truth, 0.9)}, softmax(model), None, section):
+            pass
 
 
 def chunks(rows: int, v: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -94,9 +86,8 @@ def timed(cut: Callable[[np.ndarray], np.ndarray], rows: int, v: int) -> tuple[f
     kept: list[np.ndarray] = []
     for model, _ in chunks(rows, v):
         q = temperature(softmax(model), 1.5)
-        before = time.process_time()
-        left = cut(q)
-        seconds += time.process_time() - before
+        left, taken = measuring.timed(partial(cut, q))
+        seconds += taken
         kept += [left] if len(kept) < 2 else []
     return seconds, kept
 

@@ -9,17 +9,13 @@ Exits with status 1 if ours is less than 100 times as fast, or if a logit differ
 
 import argparse
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+import measuring
 import numpy as np
 import pyarrow as pa
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.model import GPT, GPTConfig
@@ -27,12 +23,11 @@ from oversmoothing.models.model import GPT, GPTConfig
 PROMPT, SCORED, BATCH, SPACING = 100, 500, 16, 50
 ASKED, TOLERANCE = 100, 1e-4
 
-T = TypeVar("T")
-
 
 def main(options: argparse.Namespace) -> int:
     """Print the speeds and the largest difference; return the exit status."""
     torch.set_num_threads(options.threads)
+    timed = partial(measuring.timed, threads=options.threads)
     shape = GPTConfig(options.layers, options.heads, options.width, PROMPT + SCORED)
     model = GPT(shape, seed=1).eval().to(options.device)
     with torch.no_grad():
@@ -82,13 +77,6 @@ def one_byte(model: GPT, window: dict[str, Any], position: int) -> np.ndarray:
     context = window["prompt"] + window["scored"][:position]
     tokens = torch.from_numpy(np.frombuffer(context, np.uint8).astype(np.int64))[None].to(model.head.weight.device)
     return model(tokens)[0, -1].cpu().numpy()
-
-
-def timed(function: Callable[[], T]) -> tuple[T, float]:
-    """Return a call's result and its processor seconds per thread, since others may share the machine."""
-    start = time.process_time()
-    result = function()
-    return result, (time.process_time() - start) / torch.get_num_threads()
 
 
 if __name__ == "__main__":

@@ -4,23 +4,15 @@ Run from anywhere: ``python benchmarks/metrics_speed.py [rows]``. Both run on on
 alternation.
 """
 
-import os
+import sys
+import time
 
-# One thread for both methods; BLAS reads this when NumPy is first imported.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+import measuring
+import numpy as np
 
-import sys  # noqa: E402
-import time  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
-
-from oversmoothing.scores import metrics  # noqa: E402
-from oversmoothing.scores.decodings.pure import pure  # noqa: E402
-from oversmoothing.scores.probabilities import softmax  # noqa: E402
+from oversmoothing.scores import metrics
+from oversmoothing.scores.decodings.pure import pure
+from oversmoothing.scores.probabilities import softmax
 
 REPEATS = 7
 FIVE = ("tto", "nsmd", "tv", "kl", "entropy_difference")  # those of the loop
@@ -37,9 +29,9 @@ def main(n: int = 20_000, v: int = 256) -> None:
     )
     slow_times, fast_times = [], []
     for _ in range(REPEATS):
-        seconds, slow = timed(row_loop, p_bn, p_gt)
+        slow, seconds = measuring.timed(lambda: row_loop(p_bn, p_gt), time.perf_counter)
         slow_times.append(seconds)
-        seconds, fast = timed(ours, p_bn, p_gt)
+        fast, seconds = measuring.timed(lambda: ours(p_bn, p_gt), time.perf_counter)
         fast_times.append(seconds)
     ratios = np.array(slow_times) / np.array(fast_times)
     print(f"{'row loop':10s} {n / np.median(slow_times):12,.0f} rows/s")
@@ -80,13 +72,6 @@ def row_loop(p_bn: Rows, p_gt: Rows, tau: float = 0.9) -> Rows:
 def ours(p_bn: Rows, p_gt: Rows) -> Rows:
     """Return the same, computed by the library."""
     return metrics.score(p_bn, p_gt, [pure], FIVE)[0]
-
-
-def timed(function, *arguments) -> tuple[float, Rows]:
-    """Return the duration of a call in seconds, and its result."""
-    start = time.perf_counter()
-    result = function(*arguments)
-    return time.perf_counter() - start, result
 
 
 if __name__ == "__main__":

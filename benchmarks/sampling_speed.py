@@ -11,16 +11,13 @@ whole context again for each byte; it is timed at lengths 50 bytes apart and int
 
 import argparse
 import sys
-import time
 from collections.abc import Callable
-from pathlib import Path
 
+import measuring
 import numpy as np
 import torch
 import transformers
 from transformers import GPT2Config, GPT2LMHeadModel
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.samples.generate import generate
@@ -30,9 +27,10 @@ SPACING = 50
 ASKED = {"transformers": 4, "no cache": 10}
 
 
-def main(layers: int, width: int, texts: int, new: int, threads: int, repeats: int, whole: bool) -> int:
+def main(options: argparse.Namespace) -> int:
     """Print the speeds; return the exit status."""
-    torch.set_num_threads(threads)
+    torch.set_num_threads(options.threads)
+    layers, width, texts, new = options.layers, options.width, options.texts, options.bytes
     ours = GPT(GPTConfig(layers, HEADS, width, BLOCK), seed=1).eval()
     theirs = GPT2LMHeadModel(
         GPT2Config(
@@ -44,16 +42,17 @@ def main(layers: int, width: int, texts: int, new: int, threads: int, repeats: i
     tokens = torch.from_numpy(np.stack([np.frombuffer(prompt, np.uint8) for prompt in prompts])).long()
     print(
         f"{layers} layers of width {width}, {texts} prompts of {PROMPT} bytes, {new} new bytes each, float32, "
-        f"{threads} thread{'s' * (threads > 1)}, PyTorch {torch.__version__}, transformers {transformers.__version__}"
+        f"{options.threads} thread{'s' * (options.threads > 1)}, PyTorch {torch.__version__}, "
+        f"transformers {transformers.__version__}"
     )
     cached(ours, prompts, 5)
     with_transformers(theirs, tokens, 5)
     seconds: dict[str, list[float]] = {"ours": [], "transformers": []}
-    for turn in range(repeats):
+    for turn in range(options.repeats):
         seconds["ours"].append(timed(lambda: cached(ours, prompts, new)))
         seconds["transformers"].append(timed(lambda: with_transformers(theirs, tokens, new)))
         print(f"turn {turn + 1}: ours {seconds['ours'][-1]:.1f} s, transformers {seconds['transformers'][-1]:.1f} s")
-    seconds["no cache"] = [without_cache(ours, tokens, new, 1 if whole else SPACING)]
+    seconds["no cache"] = [without_cache(ours, tokens, new, 1 if options.all else SPACING)]
     speed = {name: texts * new / float(np.median(times)) for name, times in seconds.items()}
     passed = True
     print(f"{'':14s} {'bytes/s':>9s} {'seconds':>9s} {'we are':>8s}  asked")
@@ -97,10 +96,8 @@ def without_cache(model: GPT, tokens: torch.Tensor, new: int, spacing: int) -> f
 
 
 def timed(function: Callable[[], object]) -> float:
-    """Return the processor seconds per thread of a call, since others may share the machine."""
-    start = time.process_time()
-    function()
-    return (time.process_time() - start) / torch.get_num_threads()
+    """Return the processor seconds per thread of a call."""
+    return measuring.timed(function, threads=torch.get_num_threads())[1]
 
 
 if __name__ == "__main__":
@@ -112,15 +109,4 @@ if __name__ == "__main__":
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--all", action="store_true", help="time the loop without a cache at every length")
-    arguments = parser.parse_args()
-    sys.exit(
-        main(
-            arguments.layers,
-            arguments.width,
-            arguments.texts,
-            arguments.bytes,
-            arguments.threads,
-            arguments.repeats,
-            arguments.all,
-        )
-    )
+    sys.exit(main(parser.parse_args()))

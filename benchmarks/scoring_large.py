@@ -15,44 +15,25 @@ status 1 if scoring under pure sampling takes more than three times as long as t
 plain loop's by more than 1e-6, or if the process grows by 1 GB.
 """
 
-import os
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
-# One thread for everything; BLAS reads this when NumPy is first imported.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
+import measuring
+import numpy as np
+import torch
+from metrics_speed import FIVE, row_loop
+from safetensors.torch import load_file
 
-import argparse  # noqa: E402
-import subprocess  # noqa: E402
-import sys  # noqa: E402
-import tempfile  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Callable  # noqa: E402
-from functools import partial  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any, TypeVar  # noqa: E402
-
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from metrics_speed import FIVE, row_loop  # noqa: E402
-from safetensors.torch import load_file  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
-
-from oversmoothing.models.logit_files import (  # noqa: E402
-    WEIGHT,
-    WindowLogits,
-    head_file,
-    rebuilt,
-    save_head,
-)
-from oversmoothing.scores.catalogue.metrics import TAU  # noqa: E402
-from oversmoothing.scores.decoding import decoder  # noqa: E402
-from oversmoothing.scores.metrics import (  # noqa: E402
-    entropy,
-    nucleus,
-    score_window,
-    softmax,
-)
+from oversmoothing.models.logit_files import WEIGHT, WindowLogits, head_file, rebuilt, save_head
+from oversmoothing.scores.catalogue.metrics import TAU
+from oversmoothing.scores.decoding import decoder
+from oversmoothing.scores.metrics import entropy, nucleus, score_window, softmax
 
 POSITIONS, WIDTHS = 100, {"model": 1024, "truth": 2560}
 ASKED, TOLERANCE, LIMIT = 3, 1e-6, 1000  # times the products; of a value; MB
@@ -72,7 +53,6 @@ LATER: list[dict[str, Any]] = [
 
 T = TypeVar("T")
 Times = dict[str, list[float]]
-Heads = dict[str, Path]
 
 
 def main(windows: int, vocabulary: int) -> int:
@@ -83,8 +63,7 @@ def main(windows: int, vocabulary: int) -> int:
         write_heads(Path(folder), vocabulary)
         grown = {count: growth(folder, count, vocabulary) for count in (1, windows)}
         weights = {name: load_file(head_file(Path(folder, name)))[WEIGHT].float() for name in WIDTHS}
-        heads = open_heads(Path(folder))
-        difference = max(compare(window, heads, weights, times) for window in range(windows))
+        difference = max(compare(window, Path(folder), weights, times) for window in range(windows))
     print(
         f"{vocabulary:,} tokens, widths {WIDTHS['model']:,} and {WIDTHS['truth']:,}, {windows} x {POSITIONS} positions"
     )
@@ -101,7 +80,7 @@ def main(windows: int, vocabulary: int) -> int:
     return 0 if fast and same and small else 1
 
 
-def compare(window: int, heads: Heads, weights: dict[str, torch.Tensor], times: Times) -> float:
+def compare(window: int, heads: Path, weights: dict[str, torch.Tensor], times: Times) -> float:
     """Time everything on one window; return the largest difference of a value from that of the plain loop."""
     hidden = states(window)
     timed(times, "products", lambda: [hidden[name] @ weights[name].T for name in WIDTHS])
@@ -131,11 +110,6 @@ def write_heads(folder: Path, vocabulary: int) -> None:
         save_head(head_file(folder / name), truth[:, :width].numpy(), bias.numpy(), {})
 
 
-def open_heads(folder: Path) -> Heads:
-    """Return the files of both heads."""
-    return {name: folder / name for name in WIDTHS}
-
-
 def states(window: int) -> dict[str, torch.Tensor]:
     """Return hidden states of one window: from nearly flat to confident, the model's similar to the truth's."""
     draw = torch.Generator().manual_seed(1000 + window)  # not the seed of the heads
@@ -144,10 +118,10 @@ def states(window: int) -> dict[str, torch.Tensor]:
     return {"truth": truth, "model": 1.2 * truth[:, : WIDTHS["model"]]}
 
 
-def rebuild(window: int, heads: Heads) -> WindowLogits:
-    """Return the logits of one window."""
+def rebuild(window: int, heads: Path) -> WindowLogits:
+    """Return the logits of one window, with the heads in a folder."""
     hidden = states(window)
-    model, truth = (rebuilt(heads[name], hidden[name].numpy()) for name in ("model", "truth"))
+    model, truth = (rebuilt(heads / name, hidden[name].numpy()) for name in ("model", "truth"))
     return WindowLogits(window, model, {"truth": truth})
 
 
@@ -167,9 +141,8 @@ def growth(folder: str, windows: int, vocabulary: int) -> int:
 def loop(folder: Path, windows: int, vocabulary: int) -> None:
     """Rebuild and score some windows; print by how many MB the process grew, at most."""
     before = memory("VmRSS")
-    heads = open_heads(folder)
     for window in range(windows):
-        score(rebuild(window, heads), DEFAULT + LATER)
+        score(rebuild(window, folder), DEFAULT + LATER)
     print((memory("VmHWM") - before) // 1000)
 
 
@@ -181,9 +154,8 @@ def memory(field: str) -> int:
 
 def timed(times: Times, name: str, function: Callable[[], T]) -> T:
     """Return a call's result; add its processor seconds to the times of that name."""
-    start = time.process_time()
-    result = function()
-    times.setdefault(name, []).append(time.process_time() - start)
+    result, seconds = measuring.timed(function)
+    times.setdefault(name, []).append(seconds)
     return result
 
 
