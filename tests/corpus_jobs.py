@@ -4,6 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from step_jobs import job
 
 import build_corpus
 from oversmoothing.data.splits import SPLITS
@@ -38,17 +39,10 @@ def assert_a_flipped_bit_is_noticed(folder, main, split):
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     parts = {name: folder / "corpus" / f"{name}.bin" for name in SPLITS}
-
-    class Inputs(SimpleNamespace):
-        def keys(self):
-            return vars(self)
-
-    names = Inputs(training=parts["train"], text=parts["train"], validation=parts["validation"])
-    names.tokenizer, names.evaluation, names.manifest = [], parts["evaluation"], folder / "corpus" / "manifest.json"
+    inputs = {"training": parts["train"], "text": parts["train"], "manifest": folder / "corpus" / "manifest.json"}
+    inputs |= {"tokenizer": []} | {name: parts[name] for name in ("validation", "evaluation")}
     settings = WINDOWS | {"precision": "float32", "threads": 1}
-    params = SimpleNamespace(settings=settings, device="cpu")
-    wildcards = SimpleNamespace(text="train", revision="m/main", model="m")
-    job = SimpleNamespace(input=names, output=[str(folder / "out")], params=params, wildcards=wildcards, log=[])
+    step = job(inputs, folder / "out", settings, text="train", revision="m/main", model="m")
     with pytest.raises(UserError, match=rf"{split}\.bin: its sha256 is not the one in the manifest"):
-        main(job)
+        main(step)
     assert not (folder / "out").exists()

@@ -23,7 +23,6 @@ def distributions(draw, dtype=np.float32, leading=()):
 
 def write_scores(path, scores, schema=SCORES):
     """Write scores, each a window, truth, decoding, values by position and further columns; return the path."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     with open_writer(path, schema, {}) as writer:
         rows = ScoreRows(writer, schema)
         for window, truth, decoding, values, *more in scores:

@@ -1,11 +1,11 @@
 """Trainings of a second on a small text, in this process or as tasks of a job."""
 
-import hashlib
 import json
 from pathlib import Path
 
 import numpy as np
 import torch
+from step_jobs import write_splits
 
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import load_tensors
@@ -54,12 +54,8 @@ def run(folder, changes=(), key="k", shape=SHAPE, text=TEXT, precision="float32"
 
 def make_task(where, name, shape=SHAPE, **changes):
     """Describe a training on the text above, which is written where it is not there yet."""
-    splits = {}
-    for split, data in (("train", TEXT), ("validation", TEXT[:500])):
-        if not (where / f"{split}.bin").exists():
-            (where / f"{split}.bin").write_bytes(data.tobytes())
-        splits[split] = {"bytes": len(data), "sha256": hashlib.sha256(data.tobytes()).hexdigest()}
-    (where / "manifest.json").write_text(json.dumps({"splits": splits}))
+    if not (where / "manifest.json").exists():
+        write_splits(where, train=TEXT.tobytes(), validation=TEXT[:500].tobytes())
     return Task(
         model=name,
         settings={"model": shape, "training": {**SETTINGS, **changes}, "seed": 1},

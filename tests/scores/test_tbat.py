@@ -56,7 +56,7 @@ def model(tmp_path):
 
 
 def tbat_job(folder, settings, hidden=None):
-    inputs = {"weights": folder / "w.safetensors", "logits": folder / "logits.parquet", "get": lambda name: hidden}
+    inputs = {"weights": folder / "w.safetensors", "logits": folder / "logits.parquet", "hidden": hidden}
     return job(inputs, folder / "out.parquet", settings, model="bn8")
 
 

@@ -6,26 +6,26 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_scores import write_scores
 from step_jobs import job, write_logits
 
 from oversmoothing.jobs import UserError
-from oversmoothing.scores.files import SCORES, ScoreRows
-from oversmoothing.store.parquet import open_writer
+from oversmoothing.scores.files import ScoreRows
 from studies.byte_by_byte import measure as step
 from studies.byte_by_byte.measure import nsmd_by_window, sums_by_byte, window_sums
 
 V = 256
 
 
-def write_scores(path, values, decodings=("pure",)):
-    with open_writer(path, SCORES, {}) as writer:
-        rows = ScoreRows(writer)
-        for window, by_truth in values.items():
-            for truth, scores in by_truth.items():
-                for decoding in decodings:
-                    rows.add(window, truth, decoding, np.array(scores, np.float32) + (decoding != "pure"))
-        rows.flush()
-    return path
+def write_nsmd(path, values, decodings=("pure",)):
+    """Write values by window and truth; under other decodings than pure they are higher by 1."""
+    scores = [
+        (window, truth, decoding, np.asarray(own) + (decoding != "pure"))
+        for window, by_truth in values.items()
+        for truth, own in by_truth.items()
+        for decoding in decodings
+    ]
+    return write_scores(path, scores)
 
 
 def one_hot(*most_probable):
@@ -38,7 +38,7 @@ def by_hand(tmp_path):
     targets = {3: [*b"aab"], 7: [*b"bb "]}
     logits = {3: one_hot(*b"abb"), 7: one_hot(*b"   ")}
     values = {3: {"t": [0.5, 0.25, -0.5], "u": [0, 0, 1]}, 7: {"t": [0, 0, 0.125], "u": [1, 1, 1]}}
-    return write_logits(tmp_path / "m.parquet", logits, targets), write_scores(tmp_path / "nsmd.parquet", values)
+    return write_logits(tmp_path / "m.parquet", logits, targets), write_nsmd(tmp_path / "nsmd.parquet", values)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40))
@@ -65,7 +65,7 @@ def test_script_agrees_with_pandas_whatever_the_row_groups(tmp_path, monkeypatch
     logits = {w: draw.normal(size=(scored, V)) for w in windows}
     values = {w: {t: draw.normal(size=scored) for t in ("t", "u")} for w in windows}
     model = write_logits(tmp_path / "m.parquet", logits, targets)
-    scores = write_scores(tmp_path / "nsmd.parquet", values, ("pure", "greedy"))
+    scores = write_nsmd(tmp_path / "nsmd.parquet", values, ("pure", "greedy"))
     step.main(job({"logits": model, "nsmd": scores}, tmp_path / "out.parquet", model="m"))
     assert pq.read_metadata(tmp_path / "out.parquet").num_row_groups == 3
     found = pd.read_parquet(tmp_path / "out.parquet").astype({"measure": str, "truth": object})
@@ -83,7 +83,7 @@ def test_script_agrees_with_pandas_whatever_the_row_groups(tmp_path, monkeypatch
 
 
 def test_scores_without_pure_are_refused(tmp_path):
-    scores = write_scores(tmp_path / "nsmd.parquet", {0: {"t": [1, 2]}}, ("greedy",))
+    scores = write_nsmd(tmp_path / "nsmd.parquet", {0: {"t": [1, 2]}}, ("greedy",))
     with pytest.raises(UserError, match=r"nsmd.parquet: no scores under decoding 'pure'; add it to `decodings`"):
         list(nsmd_by_window(scores))
 
@@ -98,7 +98,7 @@ def test_scores_without_pure_are_refused(tmp_path):
     ],
 )
 def test_scores_of_other_windows_are_refused(by_hand, tmp_path, scored, message):
-    scores = write_scores(tmp_path / "other.parquet", {window: {"t": [0] * n} for window, n in scored.items()})
+    scores = write_nsmd(tmp_path / "other.parquet", {window: {"t": [0] * n} for window, n in scored.items()})
     with pytest.raises(UserError, match=rf"other.parquet: {message}"):
         list(sums_by_byte(by_hand[0], scores))
 

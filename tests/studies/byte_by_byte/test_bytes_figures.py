@@ -1,13 +1,10 @@
 """Figures 4.2, 4.3 and A.1 show what the table of bytes and the text hold."""
 
-import json
-from hashlib import sha256
-
 import numpy as np
 import pytest
 from corpus_jobs import assert_a_flipped_bit_is_noticed
 from matplotlib.collections import LineCollection, PathCollection, QuadMesh
-from step_jobs import job
+from step_jobs import job, write_splits
 
 from oversmoothing.store.layout import write_csv
 from oversmoothing.tables.record import record
@@ -118,12 +115,8 @@ def test_chart_has_a_dot_for_every_byte_of_the_text():
 
 def test_equal_inputs_give_equal_files_of_all_figures(table, tmp_path):
     write_csv(table, tmp_path / "bytes.csv")
-    text = b"Some text."
-    (tmp_path / "train.bin").write_bytes(text)
-    facts = {"bytes": len(text), "sha256": sha256(text).hexdigest()}
-    (tmp_path / "manifest.json").write_text(json.dumps({"splits": {"train": facts}}))
-    inputs = {"table": "bytes.csv", "training": "train.bin", "manifest": "manifest.json"}
-    inputs = {name: tmp_path / file for name, file in inputs.items()}
+    text = write_splits(tmp_path, train=b"Some text.")
+    inputs = {"table": tmp_path / "bytes.csv", "training": text["train"], "manifest": text["manifest"]}
     written = []
     for folder in ("x", "y"):
         names = ("utf8_bytes", "argmax_frequency", "byte_oversmoothing")

@@ -1,19 +1,16 @@
 """Three ways to impose a rank: losses against direct computation, and what people read."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import torch
+from made_scores import write_scores
+from step_jobs import job as step_job
+from step_jobs import outputs, write_logits
 from torch.nn.functional import cross_entropy
 
-from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.scores.files import SCORES, ScoreRows
-from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.losses import predictions
 from oversmoothing.tables.record import read_record
@@ -35,15 +32,6 @@ TRUTHS = ("truth", "other")
 SURER = {"bn32-s1": 6.0, "ab4-s1": 3.0, "ln4-s1": 4.0}  # of what follows, than the other models are
 
 
-def write_logits(path, logits, target):
-    """Write windows of logits (windows, s, v) and targets (windows, s)."""
-    schema = logits_schema(logits.shape[2])
-    with open_writer(path, schema, {}) as writer:
-        for window, (own, following) in enumerate(zip(logits, target, strict=True)):
-            columns = [*window_keys(window, following), vector_array(own)]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
-
-
 def values_of(model, metric, truth):
     """Made-up scores: no two files have the same."""
     seed = sum(map(ord, model + metric + truth))
@@ -53,30 +41,26 @@ def values_of(model, metric, truth):
 @pytest.fixture
 def job(tmp_path):
     """Logits and scores of `MODELS`, of 3 windows of 5 bytes."""
-    draw = np.random.default_rng(0)
-    inputs = SimpleNamespace(logits=[], scores=[])
-    for model in MODELS:
-        path = tmp_path / f"logits/{model['model']}.parquet"
-        path.parent.mkdir(exist_ok=True)
+    draw, names = np.random.default_rng(0), [model["model"] for model in MODELS]
+    logits, scores = [], []
+    for name in names:
         target = draw.integers(0, 8, (3, 5))
-        logits = draw.normal(0, 3, (3, 5, 8)) + SURER.get(model["model"], 0.0) * np.eye(8)[target]
-        write_logits(path, logits.astype(np.float32), target)
-        inputs.logits.append(path)
+        drawn = draw.normal(0, 3, (3, 5, 8)) + SURER.get(name, 0.0) * np.eye(8)[target]
+        windows = (dict(enumerate(rows)) for rows in (drawn.astype(np.float32), target))
+        logits.append(write_logits(tmp_path / f"logits/{name}.parquet", *windows))
         for metric in METRICS:
-            path = tmp_path / f"scores/{metric}/{model['model']}.parquet"
-            path.parent.mkdir(exist_ok=True, parents=True)
-            with open_writer(path, SCORES, {}) as writer:
-                rows = ScoreRows(writer)
-                for window in range(3):
-                    for truth in TRUTHS:
-                        rows.add(window, truth, "pure", values_of(model["model"], metric, truth)[window])
-                        rows.add(window, truth, "greedy", np.full(5, 9.0))
-                rows.flush()
-            inputs.scores.append(path)
-    formats = ("csv", "html", "latex", "png", "pdf", "svg")
-    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in formats}, markdown=tmp_path / "t.md")
+            rows = [
+                row
+                for window in range(3)
+                for truth in TRUTHS
+                for row in (
+                    (window, truth, "pure", values_of(name, metric, truth)[window]),
+                    (window, truth, "greedy", np.full(5, 9.0)),
+                )
+            ]
+            scores.append(write_scores(tmp_path / f"scores/{metric}/{name}.parquet", rows))
     settings = {"models": MODELS, "truth": "truth", "resamples": 50, "seed": 1, "unit": "byte"}
-    return SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings=settings))
+    return step_job({"logits": logits, "scores": scores}, outputs(tmp_path), settings)
 
 
 def test_losses_are_those_of_pytorch_and_large_logits_do_not_overflow(tmp_path):
@@ -84,7 +68,7 @@ def test_losses_are_those_of_pytorch_and_large_logits_do_not_overflow(tmp_path):
     logits, target = draw.normal(0, 300, (4, 6, 8)).astype(np.float32), draw.integers(0, 8, (4, 6))
     logits[0, 0] = 5  # all tokens tie, and the first is taken
     target[0, 0] = 0
-    write_logits(tmp_path / "l.parquet", logits, target)
+    write_logits(tmp_path / "l.parquet", dict(enumerate(logits)), target)
     sums = predictions(tmp_path / "l.parquet")
     direct = cross_entropy(torch.from_numpy(logits).double().flatten(0, 1), torch.from_numpy(target).flatten())
     assert sums.losses.mean == pytest.approx(float(direct), rel=1e-9)
@@ -181,12 +165,8 @@ def test_another_kind_of_retrained_head_leaves_the_rows_of_the_first_as_they_are
     for short in ("ln", "ab"):
         left = [model for model in MODELS if not model["model"].startswith(short)]
         names = {model["model"] for model in left}
-        inputs = SimpleNamespace(
-            logits=[path for path in job.input.logits if path.stem in names],
-            scores=[path for path in job.input.scores if path.stem in names],
-        )
-        settings = {**job.params.settings, "models": left}
-        show.main(SimpleNamespace(input=inputs, output=job.output, params=SimpleNamespace(settings=settings)))
+        inputs = {kind: [path for path in paths if path.stem in names] for kind, paths in job.input.items()}
+        show.main(step_job(inputs, job.output, {**job.params.settings, "models": left}))
         assert job.output.csv.read_text().splitlines() == [line for line in both if f",{short}" not in line]
 
 

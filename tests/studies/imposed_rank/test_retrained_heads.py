@@ -1,15 +1,15 @@
 """Retrained heads: against the trained head, the family's own, a source of known rank, and that nothing else moves."""
 
-import hashlib
-import json
-from types import SimpleNamespace
-
 import numpy as np
 import pyarrow as pa
 import pytest
 import torch
 from corpus_jobs import assert_a_flipped_bit_is_noticed
+from markov_source import MarkovSource
 from safetensors.torch import load_file
+from scipy.special import log_softmax
+from small_training import TEXT
+from step_jobs import job, write_splits
 from torch.nn import functional as F
 
 import head_logits as logits_script
@@ -25,7 +25,6 @@ from oversmoothing.training.batches import inputs_and_targets, training_batch, v
 from studies.imposed_rank import retrain as script
 from studies.imposed_rank.heads import factors, initial, retrain
 
-TEXT = np.frombuffer(b"the cat sat on the mat and the dog sat on the cat. " * 80, np.uint8)
 SHAPE = GPTConfig(layers=1, heads=2, width=16, block=24, rank=12, dropout=0.1)
 SETTINGS = {
     "rank": 3,
@@ -240,39 +239,25 @@ def head_logits_of(folder, name, state):
     """Run the script on the hidden states of a window."""
     with open_writer(folder / "hidden.parquet", hidden_schema(state.pre.shape[-1], state.post.shape[-1]), {}) as writer:
         writer.write_batch(state.hidden_batch())
-    logits_script.main(
-        SimpleNamespace(
-            input=SimpleNamespace(weights=folder / f"{name}.safetensors", hidden=folder / "hidden.parquet"),
-            output=SimpleNamespace(logits=folder / f"{name}.parquet"),
-            params=SimpleNamespace(rank=None, states=None),
-            wildcards=SimpleNamespace(model=name),
-        )
-    )
+    inputs = {"weights": folder / f"{name}.safetensors", "hidden": folder / "hidden.parquet"}
+    params = {"rank": None, "states": None}
+    logits_script.main(job(inputs, {"logits": folder / f"{name}.parquet"}, params=params, model=name))
 
 
 @pytest.mark.parametrize("norm", ["none", "after"])
 def test_from_files_to_logits(model, tmp_path, norm):
     """The scripts: a file of the head alone, and logits that are hidden states times A B, or the family's own."""
     save_model(tmp_path / "weights.safetensors", SHAPE, model.state_dict(), {})
-    splits = {}
-    for split, text in (("train", TEXT), ("validation", TEXT[:500])):
-        (tmp_path / f"{split}.bin").write_bytes(text.tobytes())
-        splits[split] = {"bytes": len(text), "sha256": hashlib.sha256(text.tobytes()).hexdigest()}
-    (tmp_path / "manifest.json").write_text(json.dumps({"splits": splits}))
-    inputs = SimpleNamespace(
-        weights=tmp_path / "weights.safetensors",
-        training=tmp_path / "train.bin",
-        validation=tmp_path / "validation.bin",
-        manifest=tmp_path / "manifest.json",
-    )
-    output = SimpleNamespace(weights=tmp_path / "head.safetensors", history=tmp_path / "history.parquet")
-    params = SimpleNamespace(settings={**SETTINGS, "norm": norm, "precision": "float32", "threads": 1}, device="cpu")
-    wildcards = SimpleNamespace(model="ab3-s1")
-    script.main(SimpleNamespace(input=inputs, output=output, params=params, wildcards=wildcards))
-    head = load_file(output.weights)
+    inputs = write_splits(tmp_path, train=TEXT.tobytes(), validation=TEXT[:500].tobytes())
+    inputs |= {"training": inputs["train"], "weights": tmp_path / "weights.safetensors"}
+    output = {"weights": tmp_path / "head.safetensors", "history": tmp_path / "history.parquet"}
+    settings = {**SETTINGS, "norm": norm, "precision": "float32", "threads": 1}
+    made = job(inputs, output, settings, model="ab3-s1")
+    script.main(made)
+    head = load_file(output["weights"])
     shapes = {"A": (256, 3), "B": (3, 12)} | ({"norm": (3,)} if norm == "after" else {})
     assert {name: tuple(tensor.shape) for name, tensor in head.items()} == shapes
-    assert read_table(output.history)["step"].to_pylist() == [0, 25, 50, 60]
+    assert read_table(output["history"])["step"].to_pylist() == [0, 25, 50, 60]
 
     windows = pa.table({"window": pa.array([5], pa.int32()), "prompt": [b"the c"], "scored": [b"at sat on"]})
     (state,) = run_windows(model, windows, 1)
@@ -285,7 +270,7 @@ def test_from_files_to_logits(model, tmp_path, norm):
 
     (tmp_path / "train.bin").write_bytes(TEXT[:-1].tobytes())
     with pytest.raises(UserError, match=r"train\.bin"):
-        script.main(SimpleNamespace(input=inputs, output=output, params=params, wildcards=wildcards))
+        script.main(made)
 
 
 @pytest.mark.parametrize("split", ["train", "validation"])
@@ -293,27 +278,8 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, split):
     assert_a_flipped_bit_is_noticed(tmp_path, script.main, split)
 
 
-def markov_chain(rank, tokens, length):
-    """Draw a text whose next-token logits are U[last] V^T + c, U and V of `rank` columns.
-
-    Returns
-    -------
-    text : uint8 array
-    log_probabilities : array (tokens, tokens)
-        Row i is that of the token after i.
-    """
-    draw = np.random.default_rng(0)
-    logits = draw.normal(size=(tokens, rank)) @ draw.normal(size=(rank, tokens)) + draw.normal(size=tokens)
-    log_probabilities = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    sums, uniform = np.exp(log_probabilities).cumsum(axis=1), draw.random(length)
-    text = np.zeros(length, np.uint8)
-    for i in range(1, length):
-        text[i] = min(np.searchsorted(sums[text[i - 1]], uniform[i]), tokens - 1)
-    return text, log_probabilities
-
-
 def test_the_rank_of_a_planted_source_is_recovered():
-    """The loss falls until the rank that the source needs, and then no more.
+    """The loss falls until the rank that the source needs, and then no more: U V^T + 1 c^T, U and V of k columns.
 
     A softmax does not see what all logits of a row have in common, so that a head may give any logits that agree with
     U V^T + 1 c^T up to a constant in each row. Taking the mean of each row away, which no such constant survives,
@@ -322,10 +288,12 @@ def test_the_rank_of_a_planted_source_is_recovered():
     no subspace that spares the head a dimension: k + 1 it is.
     """
     k, tokens = 3, 32
-    text, log_probabilities = markov_chain(k, tokens, 200_000)
-    centred = log_probabilities - log_probabilities.mean(axis=1, keepdims=True)
+    draw = np.random.default_rng(0)
+    logits = draw.normal(size=(tokens, k)) @ draw.normal(size=(k, tokens)) + draw.normal(size=tokens)
+    source = MarkovSource(log_softmax(logits, axis=1))
+    centred = source.log_p - source.log_p.mean(axis=1, keepdims=True)
     assert np.linalg.matrix_rank(centred) == k + 1
-    training, validation = text[:150_000], text[150_000:]
+    training, validation = np.split(source.draw(200_000, seed=1).astype(np.uint8), [150_000])
     model = fit(GPTConfig(layers=1, heads=2, width=32, block=32, vocabulary=tokens), training, 400)
     changes = {"batch": 16, "max_steps": 300, "learning_rate": 0.01, "warmup_steps": 10}
     settings = {**SETTINGS, **changes, "evaluation_interval": 300, "evaluation_batches": 40}
@@ -334,10 +302,10 @@ def test_the_rank_of_a_planted_source_is_recovered():
         _, history = retrain(model, training, validation, {**settings, "rank": rank}, "float32")
         losses[rank] = history[-1]["validation_loss"]
     inputs, targets = inputs_and_targets(held_out(validation, settings, 32))
-    source = -log_probabilities[inputs, targets].mean()
+    loss = -source.log_p[inputs, targets].mean()
     assert losses[1] > losses[2] + 0.03
     assert losses[2] > losses[3] + 0.03
     assert losses[3] > losses[4] + 0.03
-    assert losses[4] == pytest.approx(source, abs=0.015)  # what the source itself has; the model is fitted, not exact
+    assert losses[4] == pytest.approx(loss, abs=0.015)  # what the source itself has; the model is fitted, not exact
     for rank in (5, 8):
         assert losses[rank] == pytest.approx(losses[4], abs=0.003)

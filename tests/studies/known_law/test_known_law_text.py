@@ -31,13 +31,6 @@ COUNTS = {"train": 12, "validation": 4, "evaluation": 40}
 PURE, TOP_P = {"name": "pure"}, {"name": "top-p", "p": 0.8}
 
 
-class Inputs(SimpleNamespace):
-    """Inputs that are called by name as Snakemake's are."""
-
-    def __getitem__(self, name):
-        return getattr(self, name)
-
-
 @pytest.fixture(scope="module")
 def law(tmp_path_factory):
     """A model whose distributions are far from uniform, and a corpus."""
@@ -52,28 +45,23 @@ def law(tmp_path_factory):
 
 def drawn(law, name, decoding=PURE, batch=16, weights="law.safetensors", **counts):
     """Sequences of the law, and the windows to score."""
-    splits = {split: law.folder / f"corpus/{split}.bin" for split in COUNTS}
-    inputs = Inputs(**splits, manifest=law.folder / "corpus/manifest.json", weights=law.folder / weights)
-    output = Inputs(text=law.folder / f"{name}.parquet", windows=law.folder / f"{name}.windows.parquet")
+    inputs = {split: law.folder / f"corpus/{split}.bin" for split in COUNTS}
+    inputs |= {"manifest": law.folder / "corpus/manifest.json", "weights": law.folder / weights}
+    output = {"text": law.folder / f"{name}.parquet", "windows": law.folder / f"{name}.windows.parquet"}
     settings = {"sequences": COUNTS | counts, "prompt": PROMPT, "sampled": SAMPLED, "seed": 1, "decoding": decoding}
-    params = SimpleNamespace(settings={**settings, "batch": batch, "precision": "float32", "threads": 1}, device="cpu")
-    text.main(SimpleNamespace(input=inputs, output=output, params=params, wildcards=SimpleNamespace(law="l")))
-    return read_table(output.text).to_pandas(), output.windows
+    text.main(job(inputs, output, {**settings, "batch": batch, "precision": "float32", "threads": 1}, law="l"))
+    return read_table(output["text"]).to_pandas(), output["windows"]
 
 
 def of_law(law, windows, decoding=PURE, weights="law.safetensors"):
     """Log-probabilities of the law over its windows, by window."""
-    states = Inputs(logits=law.folder / "s.parquet", hidden=law.folder / "h.parquet")
+    states, written = law.folder / "s.parquet", law.folder / "exact.parquet"
+    inputs = {"windows": windows, "weights": law.folder / weights}
     settings = {"batch": 8, "precision": "float32", "threads": 1}
-    params = SimpleNamespace(settings=settings, device="cpu", shape=None)
-    inputs = Inputs(windows=windows, weights=law.folder / weights)
-    logits.main(SimpleNamespace(input=inputs, output=states, params=params, wildcards=SimpleNamespace(model="m")))
-    written = law.folder / "exact.parquet"
-    settings = {"decoding": decoding, "vocabulary": 256}
-    made = job({}, written, settings, law="l")
-    made.input = [states.logits]
-    exact.main(made)
-    return written, states.logits
+    output = {"logits": states, "hidden": law.folder / "h.parquet"}
+    logits.main(job(inputs, output, settings, {"shape": None}, model="m"))
+    exact.main(job(states, written, {"decoding": decoding, "vocabulary": 256}, law="l"))
+    return written, states
 
 
 def rows(path):
@@ -169,12 +157,7 @@ def test_a_corpus_is_cut_from_the_first_sequences(law):
     sequences, _ = drawn(law, "corpus")
     outputs = {part: law.folder / f"c.{part}" for part in ("train", "validation", "manifest")}
     settings = {"sequences": 5, "prompt": PROMPT, "sampled": SAMPLED}
-    made = SimpleNamespace(
-        input=[law.folder / "corpus.parquet"],
-        output=Inputs(**outputs),
-        params=SimpleNamespace(settings=settings),
-        wildcards=SimpleNamespace(text="l-5"),
-    )
+    made = job(law.folder / "corpus.parquet", outputs, settings, text="l-5")
     corpus.main(made)
     train = read_split(outputs["train"], outputs["manifest"], "train").tobytes()
     first = sequences[sequences.split == "train"].head(5)

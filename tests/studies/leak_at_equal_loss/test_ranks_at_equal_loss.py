@@ -7,6 +7,7 @@ from default_config import default
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.tables.record import chosen
 from studies.leak_at_equal_loss.figure import draw
 from studies.leak_at_equal_loss.plan import compared
 from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table
@@ -49,10 +50,7 @@ def values(models):
 
 
 def one(table, **where):
-    rows = table
-    for column, value in where.items():
-        rows = rows[rows[column].isna() if value is None else rows[column] == value]
-    (only,) = rows.to_dict("records")
+    (only,) = chosen(table, **where).to_dict("records")
     return only
 
 

@@ -1,10 +1,9 @@
 """Claims about expressivity and optimisation: each can hold, fail and be left open, on five seeds."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
+from step_jobs import job, outputs
 
 from oversmoothing.claims.claim import CONTRADICTED, HOLDS, IN_PART, NOT_TESTED, OPEN
 from oversmoothing.claims.claim import judge as judged
@@ -111,9 +110,8 @@ def test_the_script_and_its_page(tmp_path):
     own = arms()
     for name, table in (("seeds", own.by_seed), ("gradient", record(own.gradient))):
         write_csv(written(table, name), tmp_path / f"{name}.csv")
-    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
-    inputs = SimpleNamespace(seeds=tmp_path / "seeds.csv", gradient=tmp_path / "gradient.csv")
-    judge.main(SimpleNamespace(input=inputs, output=output, params=SimpleNamespace(settings={"classes": 8192})))
+    output, inputs = outputs(tmp_path), {name: tmp_path / f"{name}.csv" for name in ("seeds", "gradient")}
+    judge.main(job(inputs, output, {"classes": 8192}))
     table = pd.read_csv(output.csv)
     assert table.id.tolist() == [claim.id for claim in DISPUTE]
     text = " ".join(output.markdown.read_text().split())

@@ -1,11 +1,10 @@
 """Shares of the gradient along training: the table, its means, and the figures that people look at."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from step_jobs import job, outputs
 
 from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.record import record
@@ -13,7 +12,6 @@ from studies.paired_ranks import show_gradient, show_paired
 from studies.paired_ranks.gradient import SETTLED, gradient_table, mean_shares
 from studies.paired_ranks.paired import EQUAL_LOSS, FULL, SLOWDOWN
 
-FORMATS = ("csv", "markdown", "html", "latex", "png", "pdf", "svg")
 STEPS = (0, 1, 32, 64, 128, 256)
 MODELS = [
     {"model": f"{name}-s{seed}", "kind": kind, "rank": rank, "seed": seed}
@@ -62,9 +60,8 @@ def test_the_script_and_its_page(tmp_path):
     for model in MODELS:
         paths.append(tmp_path / f"{model['model']}.parquet")
         write_table(paths[-1], pa.Table.from_pandas(measured(model)), {})
-    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in FORMATS})
-    params = SimpleNamespace(settings={"models": MODELS, "unit": "byte"})
-    show_gradient.main(SimpleNamespace(input=paths, output=output, params=params))
+    output = outputs(tmp_path)
+    show_gradient.main(job(paths, output, {"models": MODELS, "unit": "byte"}))
     text = " ".join(output.markdown.read_text().split())
     assert "| 4 | gradient alone | 0.114 [" in text
     assert "nan" not in text

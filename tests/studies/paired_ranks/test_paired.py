@@ -1,7 +1,6 @@
 """Differences paired by seed, by hand and against SciPy; steps to equal loss on curves whose ratio is known."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from step_jobs import job, outputs
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.store.layout import write_csv
@@ -18,15 +18,9 @@ from oversmoothing.tables.record import chosen, read_record, record
 from studies.paired_ranks import show_paired
 from studies.paired_ranks.paired import EQUAL_LOSS, FULL, SLOWDOWN, paired_table, per_seed, slowdown, steps_to
 
-FORMATS = ("csv", "markdown", "html", "latex", "seeds", "png", "pdf", "svg")
 SEEDS = (1, 2, 3)
 LOSSES = {"w32": (2.0, 2.1, 1.9), "pl4": (2.5, 2.7, 2.3), "bw4": (2.1, 2.2, 2.1), "bn4": (2.6, 2.6, 2.6)}
-KIND = {
-    "w32": ("family", 32),
-    "pl4": ("plain", 4),
-    "bw4": ("backward", 4),
-    "bn4": ("family", 4),
-}
+KIND = {"w32": ("family", 32), "pl4": ("plain", 4), "bw4": ("backward", 4), "bn4": ("family", 4)}
 PUBLISHED = pd.DataFrame(
     [{"way": "gradient alone", "rank": 4, "measure": "loss", "mean": 0.2016, "low": 0.1469, "high": 0.2562}]
 )
@@ -180,19 +174,16 @@ def test_the_script_and_its_page(tmp_path):
     for model, own in along().groupby("model"):
         snapshots.append(tmp_path / f"{model}.parquet")
         write_table(snapshots[-1], pa.Table.from_pandas(own.drop(columns="model"), preserve_index=False), {})
-    (tmp_path / "tbat").mkdir()
     for name, losses in LOSSES.items():
         for seed, loss in zip(SEEDS, losses, strict=True):
             scores.append(tmp_path / "tbat" / f"{name}-s{seed}.parquet")
             values = {"window": [0, 0, 1], "truth": pa.nulls(3, pa.string()), "decoding": ["pure"] * 3}
             write_table(scores[-1], pa.table({**values, "value": [loss / 20] * 3}), {})
-    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in FORMATS})
-    inputs = SimpleNamespace(
-        table=tmp_path / "imposed.csv", histories=histories, published=tmp_path / "published.csv",
-        along=snapshots, tbat=scores,
-    )  # fmt: skip
-    params = SimpleNamespace(settings={"resamples": 10, "seed": 1, "truth": "truth"})
-    show_paired.main(SimpleNamespace(input=inputs, output=output, params=params))
+    output = outputs(tmp_path)
+    output.seeds = tmp_path / "seeds.csv"
+    inputs = {"table": tmp_path / "imposed.csv", "published": tmp_path / "published.csv"}
+    inputs |= {"histories": histories, "along": snapshots, "tbat": scores}
+    show_paired.main(job(inputs, output, {"resamples": 10, "seed": 1, "truth": "truth"}))
     seeds = read_record(output.seeds)
     assert (seeds.groupby(["kind", "measure"]).seed.nunique() == 3).all()
     tbat = chosen(seeds, measure="tbat", kind="plain", less=FULL)

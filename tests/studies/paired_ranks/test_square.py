@@ -1,13 +1,13 @@
 """The closed square: costs and shares by hand, Fieller's interval against its definition, and what people read."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from step_jobs import job, outputs
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.store.layout import write_csv
@@ -148,11 +148,8 @@ def test_the_figure_has_a_panel_per_rank_and_measure_and_whiskers_of_the_table(t
 
 def test_the_script(tmp_path):
     write_csv(differences().assign(table="paired_ranks_by_seed"), tmp_path / "paired_ranks_by_seed.csv")
-    formats = ("csv", "markdown", "html", "latex", "png", "pdf", "svg")
-    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in formats})
-    inputs = SimpleNamespace(seeds=tmp_path / "paired_ranks_by_seed.csv")
-    params = SimpleNamespace(settings={"truth": "truth"})
-    show_square.main(SimpleNamespace(input=inputs, output=output, params=params))
+    output = outputs(tmp_path)
+    show_square.main(job({"seeds": tmp_path / "paired_ranks_by_seed.csv"}, output, {"truth": "truth"}))
     assert read_record(output.csv).measure.str.endswith(SHARE).sum() == 4
     assert "0.250 [0.126, 0.374]" in output.markdown.read_text()
     assert "nan" not in output.markdown.read_text()

@@ -1,17 +1,16 @@
 """Levels, steps and biases against truths of two kinds: solved by hand, on files, and drawn."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from made_scores import write_scores
+from step_jobs import job, outputs
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.store.parquet import open_writer
-from oversmoothing.tables.record import read_record
+from oversmoothing.store.parquet import write_table
+from oversmoothing.tables.record import chosen, read_record
 from studies.real_truth import show
 from studies.real_truth.figure import draw
 from studies.real_truth.table import truths_page, truths_table
@@ -59,10 +58,7 @@ def table(values, between):
 
 
 def found(table, **where):
-    rows = table[table.measure == "tto"]
-    for column, value in where.items():
-        rows = rows[rows[column].isna() if value is None else rows[column] == value]
-    (only,) = rows.to_dict("records")
+    (only,) = chosen(table, measure="tto", **where).to_dict("records")
     return only
 
 
@@ -133,40 +129,24 @@ def write_forced(folder, column):
         else:
             frame = frame[:3]
         paths.append(folder / f"{model['model']}.parquet")
-        paths[-1].parent.mkdir(parents=True, exist_ok=True)
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-        with open_writer(paths[-1], table.schema, {}) as writer:
-            writer.write_table(table)
+        write_table(paths[-1], pa.Table.from_pandas(frame, preserve_index=False), {})
     return paths
 
 
 def test_the_step_writes_the_table_and_the_figure(tmp_path, values, between):
-    suffixes = {
-        "csv": "csv",
-        "markdown": "md",
-        "html": "html",
-        "latex": "tex",
-        "png": "png",
-        "pdf": "pdf",
-        "svg": "svg",
+    output = outputs(tmp_path)
+    inputs = {
+        "scores": score_files(tmp_path / "scores", values[values.measure.isin(AGAINST_TRUTHS)]),
+        "truths": score_files(tmp_path / "truths", between),
+        "forced": write_forced(tmp_path / "forced", "forced"),
+        "best_heads": write_forced(tmp_path / "best", "best"),
     }
-    scored = values[values.measure.isin(AGAINST_TRUTHS)]
-    job = SimpleNamespace(
-        input=SimpleNamespace(
-            scores=score_files(tmp_path / "scores", scored),
-            truths=score_files(tmp_path / "truths", between),
-            forced=write_forced(tmp_path / "forced", "forced"),
-            best_heads=write_forced(tmp_path / "best", "best"),
-        ),
-        output=SimpleNamespace(**{key: tmp_path / f"real_truth.{suffix}" for key, suffix in suffixes.items()}),
-        params=SimpleNamespace(settings={"resamples": 50, "seed": 1, "models": MODELS, "truths": TRUTHS}),
-    )
-    show.main(job)
-    table = read_record(job.output.csv)
+    show.main(job(inputs, output, {"resamples": 50, "seed": 1, "models": MODELS, "truths": TRUTHS}))
+    table = read_record(output.csv)
     assert found(table, truth="lm", rank=4, less="rank 8")["value"] == pytest.approx(0.104, rel=1e-5)
     assert found(table, model="truth", truth="lm")["n"] == 50
     shares = table[table.measure.isin(["forced_share", "best_share"]) & table.less.isna()]
     assert len(shares) == 2 * 3 * 3
     assert shares.value.to_numpy() == pytest.approx(1 / 3)
-    assert "Truths as models" in job.output.markdown.read_text()
-    assert job.output.png.stat().st_size > 10_000
+    assert "Truths as models" in output.markdown.read_text()
+    assert output.png.stat().st_size > 10_000
