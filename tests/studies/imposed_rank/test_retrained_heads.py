@@ -5,9 +5,7 @@ import pyarrow as pa
 import pytest
 import torch
 from corpus_jobs import assert_a_flipped_bit_is_noticed
-from markov_source import MarkovSource
 from safetensors.torch import load_file
-from scipy.special import log_softmax
 from small_training import TEXT
 from step_jobs import job, write_splits
 from torch.nn import functional as F
@@ -278,8 +276,27 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, split):
     assert_a_flipped_bit_is_noticed(tmp_path, script.main, split)
 
 
+def markov_chain(rank, tokens, length):
+    """Draw a text whose next-token logits are U[last] V^T + c, U and V of `rank` columns.
+
+    Returns
+    -------
+    text : uint8 array
+    log_probabilities : array (tokens, tokens)
+        Row i is that of the token after i.
+    """
+    draw = np.random.default_rng(0)
+    logits = draw.normal(size=(tokens, rank)) @ draw.normal(size=(rank, tokens)) + draw.normal(size=tokens)
+    log_probabilities = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    sums, uniform = np.exp(log_probabilities).cumsum(axis=1), draw.random(length)
+    text = np.zeros(length, np.uint8)
+    for i in range(1, length):
+        text[i] = min(np.searchsorted(sums[text[i - 1]], uniform[i]), tokens - 1)
+    return text, log_probabilities
+
+
 def test_the_rank_of_a_planted_source_is_recovered():
-    """The loss falls until the rank that the source needs, and then no more: U V^T + 1 c^T, U and V of k columns.
+    """The loss falls until the rank that the source needs, and then no more.
 
     A softmax does not see what all logits of a row have in common, so that a head may give any logits that agree with
     U V^T + 1 c^T up to a constant in each row. Taking the mean of each row away, which no such constant survives,
@@ -288,12 +305,10 @@ def test_the_rank_of_a_planted_source_is_recovered():
     no subspace that spares the head a dimension: k + 1 it is.
     """
     k, tokens = 3, 32
-    draw = np.random.default_rng(0)
-    logits = draw.normal(size=(tokens, k)) @ draw.normal(size=(k, tokens)) + draw.normal(size=tokens)
-    source = MarkovSource(log_softmax(logits, axis=1))
-    centred = source.log_p - source.log_p.mean(axis=1, keepdims=True)
+    text, log_probabilities = markov_chain(k, tokens, 200_000)
+    centred = log_probabilities - log_probabilities.mean(axis=1, keepdims=True)
     assert np.linalg.matrix_rank(centred) == k + 1
-    training, validation = np.split(source.draw(200_000, seed=1).astype(np.uint8), [150_000])
+    training, validation = text[:150_000], text[150_000:]
     model = fit(GPTConfig(layers=1, heads=2, width=32, block=32, vocabulary=tokens), training, 400)
     changes = {"batch": 16, "max_steps": 300, "learning_rate": 0.01, "warmup_steps": 10}
     settings = {**SETTINGS, **changes, "evaluation_interval": 300, "evaluation_batches": 40}
@@ -302,10 +317,10 @@ def test_the_rank_of_a_planted_source_is_recovered():
         _, history = retrain(model, training, validation, {**settings, "rank": rank}, "float32")
         losses[rank] = history[-1]["validation_loss"]
     inputs, targets = inputs_and_targets(held_out(validation, settings, 32))
-    loss = -source.log_p[inputs, targets].mean()
+    source = -log_probabilities[inputs, targets].mean()
     assert losses[1] > losses[2] + 0.03
     assert losses[2] > losses[3] + 0.03
     assert losses[3] > losses[4] + 0.03
-    assert losses[4] == pytest.approx(loss, abs=0.015)  # what the source itself has; the model is fitted, not exact
+    assert losses[4] == pytest.approx(source, abs=0.015)  # what the source itself has; the model is fitted, not exact
     for rank in (5, 8):
         assert losses[rank] == pytest.approx(losses[4], abs=0.003)
