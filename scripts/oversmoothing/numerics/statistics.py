@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr, stdtrit  # scipy.stats takes half a second to import
 
 DRAWN_AT_ONCE = 1 << 20  # windows
@@ -70,6 +71,13 @@ class WindowSums:
     total: dict[int, float] = field(default_factory=dict)
     squares: dict[int, float] = field(default_factory=dict)
     origin: float | None = None
+
+    @classmethod
+    def of(cls, windows: ArrayLike, values: ArrayLike) -> "WindowSums":
+        """Return the sums of all values at once, as `add` takes them."""
+        sums = cls()
+        sums.add(np.asarray(windows), np.asarray(values))
+        return sums
 
     def add(self, windows: np.ndarray, values: np.ndarray) -> None:
         """Add values, float (n,), given the window of each, int (n,); a `ValueError` if one is not finite."""

@@ -69,10 +69,9 @@ def premise_table(
         positions = read_table(path, PREMISE.names).to_pandas()
         for truth, against in positions.groupby("truth", sort=False, observed=True):
             for keys, values in _measures(against):
-                sums = WindowSums()
-                sums.add(against.window.to_numpy(), values)
+                found = summarise(WindowSums.of(against.window, values), resamples, seed)
                 row = {**facts(model), "truth": truth, **keys, "unit": _unit(keys["measure"])}
-                rows.append(row | numbers(summarise(sums, resamples, seed)))
+                rows.append(row | numbers(found))
     return record(rows)
 
 

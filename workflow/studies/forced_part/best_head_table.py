@@ -55,9 +55,7 @@ def summarise_best_head(path: str | Path, resamples: int, seed: int) -> dict[tup
             FITTED: (rows[rows.fitted], rows.best[rows.fitted]),
         }
         for measure, (part, values) in parts.items():
-            sums = WindowSums()
-            sums.add(part.window.to_numpy(), values.to_numpy())
-            summaries[str(truth), measure] = summarise(sums, resamples, seed)
+            summaries[str(truth), measure] = summarise(WindowSums.of(part.window, values), resamples, seed)
         summaries[str(truth), GAP] = Summary(float(rows.gap.max()), math.nan, len(rows), math.nan, math.nan)
     return summaries
 

@@ -40,7 +40,7 @@ DECIMALS = {label: 4 if "nats" in label else 3 for label in WITH_NORM}  # the no
 
 def losses_rows(losses: pd.DataFrame, text: str, resamples: int, seed: int) -> Iterable[dict[str, Any]]:
     """Rows of the losses of the model, and of what each truth gains on it, at all positions of a text."""
-    sums = {truth: _sums(own.document, own.loss) for truth, own in losses.groupby("truth", sort=False)}
+    sums = {truth: WindowSums.of(own.document, own.loss) for truth, own in losses.groupby("truth", sort=False)}
     for name in (MODEL, SHORT):
         yield {"text": text, "truth": name, "measure": "loss", **_summary(sums[name], resamples, seed)}
     for truth, own in sums.items():
@@ -58,7 +58,7 @@ def forced_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, s
     """
     values = values.assign(forced=values.forced.where(values.forced > NEGLIGIBLE, 0))
     for measure in ("kl", "forced"):
-        yield {**keys, "measure": measure, **_summary(_sums(values.document, values[measure]), resamples, seed)}
+        yield {**keys, "measure": measure, **_summary(WindowSums.of(values.document, values[measure]), resamples, seed)}
     yield {**keys, "measure": "gap", "value": values.gap.max(), "unit": "nats", "n": len(values)}
     yield {**keys, "measure": "raised", "value": values.raised.median(), "unit": "tokens", "n": len(values)}
     rare = values.given < RARE
@@ -68,7 +68,7 @@ def forced_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, s
     nearest, whole = values.loss_model - values.loss_nearest, values.loss_model - values.loss_truth
     yield {**keys, "measure": "expressible", **_ratio(values, nearest, whole, resamples, seed)}
     for name, own in (("gain_there", whole), ("gain_nearest", nearest)):
-        yield {**keys, "measure": name, **_summary(_sums(values.document, own), resamples, seed)}
+        yield {**keys, "measure": name, **_summary(WindowSums.of(values.document, own), resamples, seed)}
 
 
 def sphere_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, seed: int) -> Iterable[dict[str, Any]]:
@@ -83,9 +83,9 @@ def sphere_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, s
     bounds = {"norm_head": values.forced, "norm_forced": values.norm_forced, "norm_least": least}
     bounds = {name: own.where(own > NEGLIGIBLE, 0) for name, own in bounds.items()}
     for measure, own in {"norm_kl": values.kl, **bounds}.items():
-        yield {**keys, "measure": measure, **_summary(_sums(values.document, own), resamples, seed)}
+        yield {**keys, "measure": measure, **_summary(WindowSums.of(values.document, own), resamples, seed)}
     added = bounds["norm_forced"] - bounds["norm_head"]
-    yield {**keys, "measure": "norm_adds", **_summary(_sums(values.document, added), resamples, seed)}
+    yield {**keys, "measure": "norm_adds", **_summary(WindowSums.of(values.document, added), resamples, seed)}
     shares = {"norm_share": (bounds["norm_forced"], values.kl), "norm_added": (added, bounds["norm_head"])}
     for measure, (part, whole) in shares.items():
         if whole.sum() > NEGLIGIBLE * len(values):
@@ -113,19 +113,12 @@ def head_page(table: pd.DataFrame) -> Page:
     return Page(TITLE, sections, legend(__file__, "real_head", temperature=TEMPERATURE, rare=RARE, close=CLOSE))
 
 
-def _sums(documents: pd.Series, values: pd.Series) -> WindowSums:
-    sums = WindowSums()
-    sums.add(documents.to_numpy(), values.to_numpy(np.float64))
-    return sums
-
-
 def _summary(sums: WindowSums, resamples: int, seed: int) -> dict[str, Any]:
     found = summarise(sums, resamples, seed)
     return {"value": found.mean, "sd": found.sd, "low": found.low, "high": found.high, "n": found.n, "unit": "nats"}
 
 
 def _ratio(values: pd.DataFrame, part: pd.Series, whole: pd.Series, resamples: int, seed: int) -> dict[str, Any]:
-    zero = _sums(values.document, pd.Series(np.zeros(len(values)), values.index))
-    sums = (_sums(values.document, part), _sums(values.document, whole))
-    share, low, high = share_of_difference(*sums, zero, resamples, seed)
+    of_part, of_whole, zero = (WindowSums.of(values.document, own) for own in (part, whole, np.zeros(len(values))))
+    share, low, high = share_of_difference(of_part, of_whole, zero, resamples, seed)
     return {"value": share, "low": low, "high": high, "n": len(values), "unit": "share"}
