@@ -12,13 +12,10 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
+import measuring
 import numpy as np
 from keeping import keep
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
 from oversmoothing.claims.claim import Claim, judge
 from oversmoothing.claims.contrast import LEAST, LEVEL, Contrast, Outcome, decide
@@ -30,7 +27,7 @@ from studies.forced_part.claims import CLAIMS as OF_FORCED
 from studies.paired_ranks.dispute import DISPUTE, Arms
 from studies.sample_quality.claims import CLAIMS as OF_SAMPLES
 
-KEPT = Path(__file__).resolve().parents[1] / "resources/studies"
+KEPT = measuring.ROOT / "resources/studies"
 STAND_INS = {288: 512}  # the thesis's rank that ours stands for
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from oversmoothing.forced.projection import project
-from oversmoothing.store.parquet import open_writer
+from oversmoothing.store.parquet import write_table
 from studies.forced_part import best_head
 from studies.forced_part.best_head import BEST_HEAD_SCORES, beside_best, chosen
 from studies.forced_part.best_head_table import best_head_page, summarise_best_head
@@ -43,8 +43,7 @@ def test_the_parts_add_up_on_the_windows_that_were_not_fitted(tmp_path):
     keys = {"window": window, "position": np.tile(np.arange(5), 8), "truth": ["big"] * 40, "fitted": window % 2 == 0}
     rows = pa.table(keys | sums | {"gap": np.linspace(0, 1e-9, 40)})
     path = tmp_path / "bn4.parquet"
-    with open_writer(path, BEST_HEAD_SCORES, {}) as writer:
-        writer.write_table(rows.select(BEST_HEAD_SCORES.names).cast(BEST_HEAD_SCORES))
+    write_table(path, rows.select(BEST_HEAD_SCORES.names).cast(BEST_HEAD_SCORES), {})
     found = summarise_best_head(path, 200, 1)
     held = window % 2 == 1
     for part, measure in enumerate(("rank", "head", "norm", "rest")):

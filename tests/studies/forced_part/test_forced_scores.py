@@ -21,7 +21,7 @@ from oversmoothing.models.spectra import ALONE, truncate
 from oversmoothing.numerics.layer_norm import behind_norm
 from oversmoothing.scores.metrics import tto, tv
 from oversmoothing.scores.nucleus import nucleus
-from oversmoothing.store.parquet import open_writer, read_table
+from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.store.tensors import stored, write_tensors
 from oversmoothing.tables.record import read_record
 from studies.forced_part import measure as step
@@ -203,8 +203,7 @@ def write_scores(path, seed, n=6):
         face=[UNDECIDED, *rng.integers(0, 2, size - 1)],
         norm_forced=lambda rows: rows.norm_forced.where(rows.position % 2 == 1),
     )
-    with open_writer(path, FORCED_SCORES, {}) as writer:
-        writer.write_table(pa.Table.from_pandas(rows, preserve_index=False).cast(FORCED_SCORES))
+    write_table(path, pa.Table.from_pandas(rows, preserve_index=False).cast(FORCED_SCORES), {})
     return rows
 
 

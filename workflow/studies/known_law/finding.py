@@ -11,7 +11,12 @@ from studies.known_law.laws import LAW, STAND_INS
 def hidden(table: pd.DataFrame) -> Iterator[str]:
     """Yield how much more or less leaks against each kind of models that stand in for a law than against the law."""
     for truth, rows in selected(table, measure="tto", kind="family", less=LAW).groupby("truth", sort=False):
-        groups = {f"at rank {rank} (law {law})": rows[_at(rows, law, rank)] for law, rank in _ends(rows)}
+        groups = {
+            f"at rank {rank} (law {law})": of_rank
+            for law, of_law in rows.groupby("law", sort=False)
+            for rank, of_rank in of_law.groupby("rank")
+            if rank in (of_law["rank"].min(), of_law["rank"].max())
+        }
         against = "models that learned the same text" if truth == STAND_INS else f"`{truth}`"
         sentence = f"Held against {against}, TTO minus that against the law itself is {{}}."
         yield from said(sentence, groups, difference=True)
@@ -28,13 +33,3 @@ def with_more_text(table: pd.DataFrame) -> Iterator[str]:
                 groups = {f"with {length:,} sequences": rows for length, rows in by_length}
                 which = f"At rank {lowest['rank'].iloc[0]}, of KL to the law {law} (nats a byte), {what} {{}}."
                 yield from said(which, groups)
-
-
-def _ends(rows: pd.DataFrame) -> list[tuple[str, int]]:
-    """Each law with its lowest and its highest rank."""
-    ranks = rows.groupby("law", sort=False)["rank"].agg(["min", "max"])
-    return [(law, int(rank)) for law, ends in ranks.iterrows() for rank in ends]
-
-
-def _at(rows: pd.DataFrame, law: str, rank: int) -> pd.Series:
-    return (rows.law == law) & (rows["rank"] == rank)
