@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from oversmoothing.tables.figures.style import PALETTE, Looks, handles, legend, other_look, style, titled
+from oversmoothing.tables.figures.style import PALETTE, Looks, handles, legend, other_look, style, titled, whiskers
 from oversmoothing.tables.record import chosen
 from studies.known_law.laws import LAW, STAND_INS
 
@@ -77,7 +77,7 @@ def _leaks(axes: Axes, table: pd.DataFrame, looks: Looks) -> None:
     for i, (truth, look) in enumerate(looks.items()):
         part = table[(table.truth == truth) & (table.measure == "tto")].sort_values("rank")
         at = [ranks.index(rank) + step * (i - (len(looks) - 1) / 2) for rank in part["rank"]]
-        axes.errorbar(at, part.value, [part.value - part.low, part.high - part.value], capsize=2, markersize=5, **look)
+        axes.errorbar(at, part.value, whiskers(part), capsize=2, markersize=5, **look)
     _ranks(axes, ranks)
 
 

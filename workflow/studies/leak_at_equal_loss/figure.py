@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.figures.colours import PALETTE
-from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled
+from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled, whiskers
 from studies.leak_at_equal_loss.table import EQUAL, FAMILY
 
 TTO = AGAINST_TRUTHS[0]
@@ -51,10 +51,9 @@ def _line(axes: Axes, table: pd.DataFrame, losses: pd.Series, top: int) -> None:
     table = table.assign(loss=table.arm.map(losses)).sort_values("loss")
     full = table[table["rank"] == top]
     axes.plot(full.loss, full.value, zorder=1, **LINE)
-    for row in table[table.kind == FAMILY].to_dict("records"):
-        beyond = [[row["value"] - row["low"]], [row["high"] - row["value"]]]
+    for _, row in table[table.kind == FAMILY].iterrows():
         look = {**rank_look(int(row["rank"])), "linestyle": "none"}
-        axes.errorbar(row["loss"], row["value"], beyond, capsize=2, elinewidth=1, markersize=7, **look)
+        axes.errorbar(row.loss, row.value, whiskers(row), capsize=2, elinewidth=1, markersize=7, **look)
     axes.set_xlabel("validation loss, nats a byte")
     axes.grid()
 
@@ -72,8 +71,7 @@ def _left(axes: Axes, table: pd.DataFrame, judges: Mapping[str, str], ranks: Seq
             at = [places[int(rank)] + 0.16 * (2 * i + j - len(judges) + 0.5) for rank in part["rank"]]
             look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": "os"[j], "fillstyle": fill}
             look |= {"linestyle": "none"}
-            errors = [part.value - part.low, part.high - part.value]
-            axes.errorbar(at, part.value, errors, capsize=3, elinewidth=1.2, markersize=3.5, **look)
+            axes.errorbar(at, part.value, whiskers(part), capsize=3, elinewidth=1.2, markersize=3.5, **look)
             entries.append(Line2D([], [], **look, label=f"{words}, judged by {judge}"))
     axes.set_xticks(list(places.values()), [str(rank) for rank in places])
     axes.set_xlabel("rank of what enters the LM head")

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from oversmoothing.tables.figures.style import handles, legend, rank_look, style, titled
+from oversmoothing.tables.figures.style import handles, legend, rank_look, style, titled, whiskers
 from oversmoothing.tables.record import chosen
 from studies.other_explanations.kinds import LINEAR_HEADS, SHORTER, setting
 from studies.other_explanations.page import described
@@ -69,10 +69,9 @@ def _panel(
     for place, arms in enumerate(lines.values()):
         part = table[table.arm.isin(arms)]
         for i, (rank, look) in enumerate(looks.items()):
-            for cell in part[part["rank"] == rank].to_dict("records"):
-                beyond = [[cell["value"] - cell["low"]], [cell["high"] - cell["value"]]]
+            for _, cell in part[part["rank"] == rank].iterrows():
                 at = place + 0.18 * (i - (len(looks) - 1) / 2)
-                axes.errorbar(cell["value"], at, xerr=beyond, markersize=4.5, linewidth=1, capsize=2, **look)
+                axes.errorbar(cell.value, at, xerr=whiskers(cell), markersize=4.5, linewidth=1, capsize=2, **look)
     axes.set_yticks(range(len(lines)), list(lines))
     axes.set_ylim(len(lines) - 0.4, -0.6)
     axes.xaxis.set_major_locator(MaxNLocator(5))

@@ -19,6 +19,7 @@ from oversmoothing.tables.figures.style import (
     rank_axis,
     style,
     titled,
+    whiskers,
     write_figure,
 )
 from oversmoothing.tables.formats import write_record
@@ -102,8 +103,7 @@ def _points(axes: Axes, part: pd.DataFrame, look: Look, octaves: float) -> None:
     if part.empty:
         return
     ranks = part["rank"] * 2**octaves
-    beyond = [part.value - part.low, part.high - part.value]
-    axes.errorbar(ranks, part.value, yerr=beyond, markersize=6, linewidth=1.2, capsize=2.5, **look)
+    axes.errorbar(ranks, part.value, yerr=whiskers(part), markersize=6, linewidth=1.2, capsize=2.5, **look)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.tables.figures.style import PALETTE, handles, legend, named, style, titled, write_figure
+from oversmoothing.tables.figures.style import PALETTE, handles, legend, named, style, titled, whiskers, write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import chosen, read_record
 from studies.paired_ranks.paired import COMPARED
@@ -76,8 +76,7 @@ def _panel(axes: Axes, part: pd.DataFrame, places: Sequence[str]) -> None:
                 row = part.loc[kind]
                 x = places.index(trunk) + APART[head] * (1 if filled else 2)
                 look = {**LOOKS[head], "linestyle": "", "fillstyle": "full" if filled else "none"}
-                beyond = [[row.value - row.low], [row.high - row.value]]
-                axes.errorbar([x], [row.value], yerr=beyond, markersize=6, linewidth=1.2, capsize=2.5, **look)
+                axes.errorbar([x], [row.value], yerr=whiskers(row), markersize=6, linewidth=1.2, capsize=2.5, **look)
                 if filled:
                     lines[head].append((x, row.value))
     axes.plot(*lines[FULL][0], markersize=6, **{**LOOKS[FULL], "linestyle": ""})

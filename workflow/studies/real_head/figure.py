@@ -1,10 +1,12 @@
 """Figure of what a head forces of KL from truths that predict a text better, and of what these save."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from oversmoothing.tables.figures.style import PALETTE, legend, style, titled
+from oversmoothing.tables.figures.style import PALETTE, legend, style, titled, whiskers
 
 FORCED, REST = PALETTE[3], "0.78"
 WORDS = {
@@ -42,19 +44,12 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def _divergence(axes: Axes, rows: pd.DataFrame) -> None:
+    forced_look: dict[str, Any] = {"color": FORCED, "hatch": "//", "edgecolor": "white"}
     for place, truth in enumerate(WORDS):
         kl, forced, share = (_one(rows, truth, measure) for measure in ("kl", "forced", "share"))
-        label = place == 0
-        axes.bar(place, kl.value, color=REST, label="the rest: its head could say it" if label else None)
-        axes.bar(
-            place,
-            forced.value,
-            color=FORCED,
-            hatch="//",
-            edgecolor="white",
-            label="forced by the head" if label else None,
-        )
-        _interval(axes, place, kl)
+        axes.bar(place, kl.value, color=REST, label=None if place else "the rest: its head could say it")
+        axes.bar(place, forced.value, **forced_look, label=None if place else "forced by the head")
+        axes.errorbar(place, kl.value, whiskers(kl), color="black", linewidth=1.2, capsize=3)
         words = "0 %" if forced.value < 1e-6 else f"{100 * share.value:.0f} %"
         axes.annotate(words, (place, kl.high), (0, 3), textcoords="offset points", ha="center", fontsize="small")
     _finish(axes, "nats a token")
@@ -68,10 +63,8 @@ def _gains(axes: Axes, rows: pd.DataFrame) -> None:
             (0.25, "gain_nearest", FORCED, "there, by the nearest distribution of the head"),
         ):
             one = _one(rows, truth, measure)
-            axes.errorbar(
-                place + shift, one.value, [[one.value - one.low], [one.high - one.value]],
-                fmt="o", color=colour, markersize=5, label=label if place == 0 else None,
-            )  # fmt: skip
+            look: dict[str, Any] = {"fmt": "o", "color": colour, "markersize": 5, "label": None if place else label}
+            axes.errorbar(place + shift, one.value, whiskers(one), **look)
     axes.axhline(0, color="0.6", linewidth=0.8)
     _finish(axes, "nats a token, higher is better")
 
@@ -80,12 +73,6 @@ def _finish(axes: Axes, unit: str) -> None:
     axes.set_xticks(range(len(WORDS)), list(WORDS.values()), fontsize="x-small")
     axes.set_ylabel(unit)
     axes.grid(axis="y")
-
-
-def _interval(axes: Axes, place: float, one: pd.Series) -> None:
-    axes.errorbar(
-        place, one.value, [[one.value - one.low], [one.high - one.value]], color="black", linewidth=1.2, capsize=3
-    )
 
 
 def _one(rows: pd.DataFrame, truth: str, measure: str) -> pd.Series:

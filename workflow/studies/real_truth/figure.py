@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.figures.colours import PALETTE
-from oversmoothing.tables.figures.style import legend, named, other_look, rank_axis, style, titled
+from oversmoothing.tables.figures.style import legend, named, other_look, rank_axis, style, titled, whiskers
 from oversmoothing.tables.record import chosen
 from studies.real_truth.table import FORCED, OF
 
@@ -52,8 +52,7 @@ def _leak(axes: Axes, table: pd.DataFrame, labels: Mapping[str, str], main: Sequ
         part = table[table.truth == truth].sort_values("rank")
         weight = 2.0 if truth in main else 1.0
         look = {**other_look(looks.index(truth)), "linewidth": weight, "markersize": 3 + 1.5 * weight}
-        errors = [part.value - part.low, part.high - part.value]
-        axes.errorbar(part["rank"].astype(float), part.value, errors, capsize=2, elinewidth=1, **look)
+        axes.errorbar(part["rank"].astype(float), part.value, whiskers(part), capsize=2, elinewidth=1, **look)
         entries.append(Line2D([], [], **look, label=f"against {label}"))
     axes.set_ylim(bottom=0)
     axes.grid(axis="y")

@@ -12,6 +12,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")  # cluster nodes have no display
 
+import numpy as np
 import seaborn as sns
 from cycler import cycler
 from matplotlib.axes import Axes
@@ -136,6 +137,11 @@ def ordered_looks(items: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     colours = sns.color_palette("viridis_r", len(items) + 1).as_hex()[1:]
     shades = zip(items, colours, cycle(MARKERS), strict=False)
     return {item: {"color": colour, "marker": marker} for item, colour, marker in shades}
+
+
+def whiskers(rows: Any) -> np.ndarray:
+    """Lengths (2, n) of the whiskers of rows of a record, or of a single one, as `errorbar` takes them."""
+    return np.reshape([rows.value - rows.low, rows.high - rows.value], (2, -1))
 
 
 def handles(looks: Looks, **common: Any) -> list[Line2D]:
