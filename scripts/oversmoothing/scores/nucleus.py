@@ -1,5 +1,7 @@
 """The nucleus of each distribution, and its largest values: sets of tokens whose ties go to the lowest ids."""
 
+from collections.abc import Callable
+
 import array_api_compat as api
 
 from oversmoothing.scores import candidates
@@ -47,6 +49,19 @@ def largest(p: Array, k: int) -> Array:
     xp = api.array_namespace(p)
     kept = xp.full((p.shape[0],), k, dtype=xp.int64, device=api.device(p))
     return _largest(p, xp.sort(p, axis=1, stable=False), kept)
+
+
+def keep_first(p: Array, size: Callable[[Array], Array]) -> Array:
+    """Mark as many of the largest values of each row of `p` (n, v) as `size` says; bool (n, v).
+
+    `size` maps rows in falling order, float64 (n, v), to whole numbers from 1 to v, shape (n,). In NumPy, rows of a
+    large vocabulary are taken one at a time, so that what is computed on the way stays small.
+    """
+    xp = api.array_namespace(p)
+    if api.is_numpy_array(p) and p.shape[1] > candidates.LARGE and p.shape[0] > 1:
+        return xp.concat([keep_first(p[i : i + 1, :], size) for i in range(p.shape[0])])
+    ascending = xp.sort(p, axis=1, stable=False)
+    return _largest(p, ascending, size(xp.astype(xp.flip(ascending, axis=1), xp.float64)))
 
 
 def _largest(p: Array, ascending: Array, k: Array) -> Array:

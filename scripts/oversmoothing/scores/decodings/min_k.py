@@ -3,7 +3,7 @@
 import array_api_compat as api
 
 from oversmoothing.scores.catalogue.decoders import Method, Parameter
-from oversmoothing.scores.falling import keep_first
+from oversmoothing.scores.nucleus import keep_first
 from oversmoothing.scores.probabilities import Array, renormalised, smallest
 
 
