@@ -53,26 +53,19 @@ rule byte_logits:
         step("byte_logits.py")
 
 
-rule hub_sample:
+use rule sample as hub_sample with:
     input:
         **TOKENS,
         windows=WINDOWS,
         manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
-    output:
-        [SAMPLES.replace("{decoding}", decoding) for decoding in DECODED],
     wildcard_constraints:
         model=one_of(FROM_HUB),
-    threads: config["inference"]["threads"]
     resources:
         **ON_GPU,
         **per_attempt(mem_mb=plan.resources.hub_truth_memory(config), runtime=720),
     params:
         settings=lambda wildcards: plan.samples.sampling_settings(config, config["decodings"], MODELS[wildcards.model]),
-        rank=None,
-        device=DEVICE,
         by_name=decoding_code(config["decodings"], ADAPTERS),
-    script:
-        step("sample.py")
 
 
 use rule hub_sample as hub_sample_extra with:
