@@ -12,7 +12,7 @@ import pandas as pd
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.numerics.window_quantiles import window_quantiles
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.page import Cell, Page, Section, directions, labelled, literal, model_cells, valued
+from oversmoothing.tables.page import MODEL, Page, Section, directions, labelled, literal, pivot
 from oversmoothing.tables.record import facts, numbers, record
 from oversmoothing.tables.story import legend
 
@@ -87,23 +87,19 @@ def named(level: float) -> str:
 
 def side_by_side_page(table: pd.DataFrame, unit: str = "token") -> Page:
     """Page with a row of means for each model and truth, and a table of quantiles for each."""
-    means, sections = [], []
-    for (_, truth), rows in table.groupby(["model", "truth"], sort=False):
-        shown: dict[str, Cell] = {**model_cells(rows.iloc[0].to_dict(), table.seed.nunique() > 1), "truth": str(truth)}
-        of_means = rows[rows["quantile"].isna()].set_index("measure", drop=False)
-        for measure in UNITS:
-            label = LABELS.get(measure, f"mean {SPREAD.get(measure)}").format(unit=unit)
-            shown[labelled(label, str(UNITS[measure][1]))] = valued(of_means.loc[measure], spread=False)
-        means.append(shown)
-        heading = f"Quantiles of `{literal(str(rows.model.iloc[0]))}` beside `{literal(str(truth))}`"
-        sections.append(Section(heading, list(_spread(rows))))
+    columns = {
+        labelled(LABELS.get(measure, f"mean {SPREAD.get(measure)}").format(unit=unit), str(better)): measure
+        for measure, (_, better) in UNITS.items()
+    }
+    means = pivot(table[table["quantile"].isna()], [MODEL, "truth"], columns)
+    quantiles = table.dropna(subset="quantile").assign(quantile=lambda rows: rows["quantile"].map(named))
+    spread = {label: measure for measure, label in SPREAD.items()}
+    sections = [
+        Section(
+            f"Quantiles of `{literal(str(model))}` beside `{literal(str(truth))}`",
+            pivot(rows, ["quantile"], spread, decimals=6),
+        )
+        for (model, truth), rows in quantiles.groupby(["model", "truth"], sort=False)
+    ]
     words = legend(__file__, "side_by_side", unit=unit, n=int(table.n.max()))
     return Page(TITLE, [Section("", means), *sections], [*words, directions(table.better)])
-
-
-def _spread(rows: pd.DataFrame) -> Iterator[dict[str, Cell]]:
-    """Yield the row of each quantile."""
-    for level in LEVELS:
-        at = rows[rows["quantile"] == level].set_index("measure", drop=False)
-        cells = {label: valued(at.loc[measure], spread=False, decimals=6) for measure, label in SPREAD.items()}
-        yield {"quantile": named(level), **cells}

@@ -7,6 +7,7 @@ Invalid UTF-8, control characters and characters without a glyph appear as badge
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import groupby
 
 from markupsafe import Markup, escape
 
@@ -26,17 +27,12 @@ LEGEND = (
 
 def segments(data: bytes) -> Iterator[tuple[str, bool]]:
     """Split bytes into readable text and badges; yield each with whether it is a badge, which holds only its name."""
-    text = ""
-    for character in data.decode("utf-8", errors="surrogateescape"):
-        if unicodedata.category(character) not in UNSEEN:
-            text += character
-            continue
-        if text:
-            yield text, False
-            text = ""
-        yield _badge(character), True
-    if text:
-        yield text, False
+    decoded = data.decode("utf-8", errors="surrogateescape")
+    for unseen, run in groupby(decoded, lambda character: unicodedata.category(character) in UNSEEN):
+        if unseen:
+            yield from ((_badge(character), True) for character in run)
+        else:
+            yield "".join(run), False
 
 
 def visible(data: bytes) -> str:
