@@ -6,6 +6,7 @@ behind it: contractions, runs of white space before a letter, digits in threes, 
 
 import json
 
+from small_tokenizers import SPACE, byte_alphabet
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -43,7 +44,6 @@ FAMILIES = {  # name: (steps of the pre-tokenizer, other settings)
     "neox": ([pre_tokenizers.ByteLevel(add_prefix_space=False)], {"nfc": True, "runs": range(6, 1, -1)}),
 }
 SPECIAL = ("<|endoftext|>", "<|pad|>")
-SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
 SPACED = normalizers.Replace(" ", SPACE)
 PIECES = {  # name: (normaliser, pre-tokenizer, added tokens), with bytes for characters that are no tokens
     "llama2": (normalizers.Sequence([normalizers.Prepend(SPACE), SPACED]), None, ()),
@@ -143,7 +143,7 @@ def with_words(tokenizer: Tokenizer, words: tuple[str, ...]) -> models.BPE:
 
 def single_bytes() -> Tokenizer:
     """Return the tokenizer whose token b is byte b."""
-    vocabulary = {character: byte for byte, character in enumerate(alphabet())}
+    vocabulary = {character: byte for byte, character in enumerate(byte_alphabet())}
     tokenizer = Tokenizer(models.BPE(vocabulary, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -155,16 +155,9 @@ def merges_of(tokenizer: Tokenizer) -> list[tuple[str, str]]:
     return [tuple(pair) for pair in json.loads(tokenizer.to_str())["model"]["merges"]]
 
 
-def alphabet() -> list[str]:
-    """Return the character that stands for each byte in the names of a byte-level BPE."""
-    shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = iter(range(0x100, 0x200))
-    return [chr(byte) if byte in shown else chr(next(others)) for byte in range(0x100)]
-
-
 def token_bytes(tokenizer: Tokenizer) -> list[bytes | None]:
     """Return the bytes of each id; None for a special token."""
-    byte = {character: code for code, character in enumerate(alphabet())}
+    byte = {character: code for code, character in enumerate(byte_alphabet())}
     pieces = json.loads(tokenizer.to_str())["model"]["byte_fallback"]
     texts: list[bytes | None] = [None] * tokenizer.get_vocab_size()
     for name, token in tokenizer.get_vocab().items():

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from families import alphabet, merges_of
+from families import merges_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from small_tokenizers import byte_alphabet
 from tokenizers import Tokenizer, models, trainers
 
 from oversmoothing.bytewise.merges import Merges
 
-NAMES = alphabet()
+NAMES = byte_alphabet()
 CODES = {name: byte for byte, name in enumerate(NAMES)}
 
 
