@@ -5,12 +5,12 @@ import math
 import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from shown import Shown
 
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter
 from oversmoothing.claims.story.charts import PUBLISHED, by_rank
@@ -90,24 +90,6 @@ def in_sequence(text, *parts):
     return re.search(".*".join(map(re.escape, parts)), text, re.DOTALL)
 
 
-class Tags(HTMLParser):
-    """Checks that elements are closed in order."""
-
-    VOID = frozenset({"meta", "link", "img", "br", "hr"})
-
-    def __init__(self):
-        super().__init__()
-        self.open = []
-        self.ids = []
-
-    def handle_starttag(self, tag, attributes):
-        self.ids += [value for name, value in attributes if name == "id"]
-        self.open += [] if tag in self.VOID else [tag]
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 def test_it_states_the_finding_the_verdicts_and_every_table(results, tmp_path):
     text = story(tmp_path, results)
     for said in (
@@ -126,10 +108,9 @@ def test_it_states_the_finding_the_verdicts_and_every_table(results, tmp_path):
     assert in_sequence(text, "About oversmoothing.", "Further tables and figures", "About mine.")
     assert text.count("data:image/svg+xml") == 1
     assert re.findall(r"(?:src|href)=[\"'](?!data:|#)", text) == []  # nothing comes from elsewhere
-    tags = Tags()
-    tags.feed(text)
-    assert tags.open == []
-    assert len(set(tags.ids)) == len(tags.ids) > 3
+    page = Shown(text)
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids) > 3
 
 
 def test_pictures_tables_and_headings_are_there_for_those_who_do_not_see_them(results, tmp_path):
@@ -220,9 +201,7 @@ def test_an_answer_comes_first_and_its_picture_before_the_words(results, tmp_pat
         "About mine.",
     )
     assert text.count("data:image/svg+xml") == 2
-    tags = Tags()
-    tags.feed(text)
-    assert tags.open == []
+    assert Shown(text).open == []
 
 
 def test_without_any_of_its_tables_there_is_no_such_chapter(results, tmp_path):

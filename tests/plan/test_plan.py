@@ -25,11 +25,14 @@ TAILR, MIXCE = ({"name": "tailr", "gamma": 0.1}, {"name": "mixce", "eta": 0.5})
 ARMS += [{"backward_rank": 4}]
 
 
-@pytest.mark.parametrize(
-    "name", sorted(path.name for path in (ROOT / "config").glob("*.yaml") if path.stem != "config")
-)
+def shipped(name):
+    """Return a config of the project, laid over the default."""
+    return default(**yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
+
+
+@pytest.mark.parametrize("name", sorted({path.stem for path in (ROOT / "config").glob("*.yaml")} - {"config"}))
 def test_shipped_configs_are_valid_and_keep_their_results_apart(name):
-    config = default(**yaml.safe_load((ROOT / "config" / name).read_text()))
+    config = shipped(name)
     check(config)
     assert config["results"] != DEFAULT["results"]
     assert plan.models.checkpoints(config, "m")["folder"] == f"{config['results']}/checkpoints/m"
@@ -37,9 +40,7 @@ def test_shipped_configs_are_valid_and_keep_their_results_apart(name):
 
 def test_full_heads_of_equal_loss_join_the_models_of_the_replication():
     """Whatever both configs train, the second finds trained."""
-    ranks, more = (
-        default(**yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())) for name in ("replication", "equal_loss")
-    )
+    ranks, more = map(shipped, ("replication", "equal_loss"))
     assert more["results"] == ranks["results"]
     first, second = map(plan.models.by_name, (ranks, more))
     assert {first[name].kind for name in first.keys() - second.keys()} == {"svd"}
@@ -48,12 +49,8 @@ def test_full_heads_of_equal_loss_join_the_models_of_the_replication():
     assert {second[name].rank for name in second.keys() - shared} == {288}
 
 
-def thesis():
-    return default(**yaml.safe_load((ROOT / "config/thesis.yaml").read_text()))
-
-
 def test_thesis_scale():
-    config = thesis()
+    config = shipped("thesis")
     models = plan.models.by_name(config)
     assert [m.rank for m in models.values() if m.kind == "family"] == [4, 8, 12, 16, 32, 128, 512]
     shape = models["bn512-s1337"].settings["model"]
@@ -68,7 +65,7 @@ def test_thesis_scale():
 
 
 def test_truths_from_the_hub_are_assets():
-    config = thesis()
+    config = shipped("thesis")
     name = "EvaByte--EvaByte@main"
     assert plan.assets.by_name(config)[name] == {"repository": "EvaByte/EvaByte", "revision": "main"}
     evabyte = plan.models.by_name(config)["evabyte"]
@@ -415,7 +412,7 @@ def test_the_corpus_depends_on_the_versions_it_is_harvested_from(monkeypatch):
 
 
 def test_a_training_asks_for_what_its_size_needs():
-    config = thesis()
+    config = shipped("thesis")
     models = plan.models.by_name({**config, "device": "cuda"})
     small, large = models["bn4-s1337"], models["gpt-300m"]
     assert 4000 < plan.resources.training_memory(small) < 6000
@@ -486,10 +483,13 @@ def test_arms_change_nothing_but_what_compares_ways_of_imposing_a_rank():
     without, arms = default(family=family), default(family=[*family, *more])
     for config in (without, arms):
         check(config)
-    assert plan.models.compared_models(arms) == plan.models.compared_models(without)
-    assert plan.samples.judged_decodings(arms) == plan.samples.judged_decodings(without)
-    assert plan.models.family_ranks(arms) == plan.models.family_ranks(without)
-    assert plan.thesis.compared(arms, "family") == plan.thesis.compared(without, "family")
+    assert compared(arms) == compared(without)
+
+
+def compared(config):
+    """Return what claims, tables by rank and judges of samples see of a config."""
+    of_models = plan.models.compared_models(config), plan.models.family_ranks(config)
+    return *of_models, plan.samples.judged_decodings(config), plan.thesis.compared(config, "family")
 
 
 def test_a_chain_stands_where_a_method_may_and_changes_no_setting_of_others():
@@ -536,9 +536,7 @@ def test_a_model_under_another_objective_differs_in_nothing_else():
         assert other["training"]["objective"] == {"name": "cross-entropy"}
         assert own == {**other, "training": {**other["training"], "objective": entry["objective"]}}
     assert models["truth"].settings["training"]["objective"] == {"name": "cross-entropy"}
-    assert plan.models.compared_models(config) == plan.models.compared_models(without)
-    assert plan.samples.judged_decodings(config) == plan.samples.judged_decodings(without)
-    assert plan.thesis.compared(config, "family") == plan.thesis.compared(without, "family")
+    assert compared(config) == compared(without)
 
 
 def test_every_objective_has_an_arm_of_its_own():

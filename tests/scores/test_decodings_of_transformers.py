@@ -78,13 +78,3 @@ def test_equals_the_warper(name, v, library):
     np.testing.assert_allclose(ours[sure], theirs[sure], rtol=0, atol=1e-12)
     if v > 2 and name != "temperature":
         assert ((ours == 0) & (p.numpy() > 0)).any(axis=1).mean() > 0.25
-
-
-@pytest.mark.parametrize("v", [300, 5000])
-def test_top_k_above_the_number_of_bytes(v):
-    """Up to the vocabulary, which changes nothing."""
-    logits = torch.from_numpy(logits_of_all_entropies(v)[::20])
-    p = logits.softmax(dim=1)
-    for k in (257, v - 1, v):
-        theirs = logits_process.TopKLogitsWarper(k)(None, logits).softmax(dim=1)
-        np.testing.assert_allclose(decoder({"name": "top-k", "k": k}, v)(p.numpy()), theirs, rtol=0, atol=1e-12)

@@ -15,8 +15,6 @@ from oversmoothing.scores import metrics
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.scores.decodings.greedy import greedy
 from oversmoothing.scores.decodings.pure import pure
-from oversmoothing.scores.decodings.temperature import temperature
-from oversmoothing.scores.decodings.top_k import top_k
 from oversmoothing.scores.decodings.top_p import top_p
 
 TESTED = {
@@ -94,17 +92,6 @@ def test_invariants(both, tau):
     assert (2 * tv**2 <= kl + 1e-7).all()  # Pinsker
     same = metrics.score(p_gt, p_gt, [pure], tuple(TESTED), tau)[0]
     np.testing.assert_allclose(same, 0, atol=small)
-
-
-def test_numpy_and_torch_agree():
-    p_bn, p_gt = random_pair(600)
-    p_gt[0], p_bn[1], p_bn[1, 3] = 1 / 256, 0, 1
-    decodings = [pure, top_k, temperature]
-    values = metrics.score(torch.from_numpy(p_bn), torch.from_numpy(p_gt), decodings)
-    assert values.dtype == torch.float32
-    np.testing.assert_allclose(values.numpy(), metrics.score(p_bn, p_gt, decodings), rtol=1e-5, atol=1e-5)
-    logits = np.log(p_gt + 1e-12)
-    np.testing.assert_allclose(metrics.softmax(torch.from_numpy(logits)).numpy(), metrics.softmax(logits), atol=1e-6)
 
 
 @pytest.mark.parametrize("value", [math.nan, -1e-6, 2.0, math.inf])

@@ -50,6 +50,7 @@ def test_reads_model_and_truths_in_step(model, truth):
 def test_pytorch_scores_as_numpy_does(device, v):
     draw = np.random.default_rng(v)
     model, truth = 3 * draw.normal(size=(2, 5, v)).astype(np.float32)
+    truth[0] = 0  # all tokens are alike
     window = WindowLogits(0, model, {"truth": truth})
     decoders = {entry["name"]: decoder(entry) for entry in DECODINGS}
     expected = score_window(window, decoders, OF_DISTRIBUTIONS, 0.9)["truth"]
@@ -57,6 +58,7 @@ def test_pytorch_scores_as_numpy_does(device, v):
     values = score_window(window, decoders, OF_DISTRIBUTIONS, 0.9, place)["truth"]
     for metric in OF_DISTRIBUTIONS:
         for name in decoders:
+            assert values[metric][name].dtype == np.float32
             np.testing.assert_allclose(values[metric][name], expected[metric][name], atol=2e-6, rtol=2e-6)
 
 
