@@ -9,7 +9,7 @@ import pytest
 import torch
 from filelock import FileLock
 from recipes import MINE, follow
-from study import MODELS, TABLE, TINY, Study, copy_built, copy_project
+from study import MODELS, ROOT, TABLE, TINY, Study, copy_built, copy_project
 
 torch.set_num_threads(1)
 hypothesis.settings.register_profile("patient", deadline=None)  # a busy machine is no error
@@ -82,16 +82,26 @@ def everything(once, built):
 
 
 @pytest.fixture
-def planned(everything, tmp_path):
-    """Plan the project in which all is built, under the tiny config with some of its text replaced."""
+def tiny(tmp_path):
+    """Write the tiny config with some of its text replaced and with more behind it; return its path."""
 
-    def plan(targets, *replaced):
-        text = (everything.folder / TINY).read_text()
+    def write(*replaced, more="", name="changed.yaml"):
+        text = (ROOT / TINY).read_text()
         for old, new in replaced:
             assert old in text
             text = text.replace(old, new)
-        (tmp_path / "changed.yaml").write_text(text)
+        (tmp_path / name).write_text(text + more)
+        return str(tmp_path / name)
+
+    return write
+
+
+@pytest.fixture
+def planned(everything, tiny):
+    """Plan the project in which all is built, under the tiny config with some of its text replaced."""
+
+    def plan(targets, *replaced):
         targets = [targets] if isinstance(targets, str) else targets
-        return everything.planned(*targets, config=(str(tmp_path / "changed.yaml"), MINE))
+        return everything.planned(*targets, config=(tiny(*replaced), MINE))
 
     return plan

@@ -1,9 +1,8 @@
 """The learning rate of each arm: the lowest loss decides, and the training takes what the file says."""
 
-from types import SimpleNamespace
-
 import pyarrow as pa
 import pytest
+from step_jobs import job, outputs
 
 import choose_learning_rate
 import learning_rates_table
@@ -42,16 +41,11 @@ def test_from_histories_to_the_table(tmp_path):
         write_table(paths[-1], pa.table({"validation_loss": losses}), {})
     trials = [{"model": str(i), "learning_rate": rate} for i, rate in enumerate((0.001, 0.002, 0.004))]
     chosen = tmp_path / "bn4.json"
-    choose_learning_rate.main(
-        SimpleNamespace(
-            input=paths, output=[chosen], params=SimpleNamespace(settings={"trials": trials}),
-            wildcards=SimpleNamespace(arm="bn4"),
-        )
-    )  # fmt: skip
+    choose_learning_rate.main(job(paths, chosen, {"trials": trials}, arm="bn4"))
     assert with_rate(SETTINGS, chosen) == {**SETTINGS, "training": {"learning_rate": 0.002, "batch": 2}}
     assert SETTINGS["training"] == {"batch": 2}
-    output = SimpleNamespace(**{kind: tmp_path / f"t.{kind}" for kind in ("csv", "markdown", "html", "latex")})
-    learning_rates_table.main(SimpleNamespace(input=[chosen], output=output))
+    output = outputs(tmp_path)
+    learning_rates_table.main(job([chosen], output))
     table = read_record(output.csv)
     assert table.value[table.measure == "validation_loss"].tolist() == [2.0, 1.5, 1.7]
     assert "| bn4 | 2.000 | **1.500** | 1.700 | 0.200 | no |" in " ".join(output.markdown.read_text().split())
@@ -67,7 +61,7 @@ def test_a_flipped_digit_of_a_choice_is_named(tmp_path):
     path.write_text(path.read_text().replace('rate": 0.003', 'rate": 8.003'))
     for read in (
         lambda: with_rate(SETTINGS, path),
-        lambda: learning_rates_table.main(SimpleNamespace(input=[path], output=None)),
+        lambda: learning_rates_table.main(job([path], None)),
     ):
         with pytest.raises(UserError, match=r"bn4.json: changed or damaged since it was written"):
             read()

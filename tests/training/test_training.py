@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from small_training import FULL, SETTINGS, SHAPE, TEXT, kept, run, same_bits
+from waiting import wait_for
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.head_gradient import best_approximation
@@ -168,14 +169,6 @@ run({str(folder)!r}, {changes}, precision={precision!r})"""
     return subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
 
 
-def wait_for(path, process, mtime=0):
-    limit = time.monotonic() + 300
-    while not (path.exists() and path.stat().st_mtime_ns > mtime):
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < limit
-        time.sleep(0.002)
-
-
 @pytest.mark.parametrize(
     ("kill", "precision"),
     [
@@ -194,7 +187,7 @@ def test_a_killed_training_resumes_to_the_same_bits(tmp_path, kill, precision):
     for _ in range(2):
         before = resume.stat().st_mtime_ns if resume.exists() else 0
         process = start(folder, longer, precision)
-        wait_for(resume, process, before)
+        wait_for(lambda since=before: resume.exists() and resume.stat().st_mtime_ns > since, process)
         time.sleep(0.05)
         os.kill(process.pid, kill)
         error = process.communicate()[1]

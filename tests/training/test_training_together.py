@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
 from pathlib import Path
 from subprocess import Popen
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from small_training import SETTINGS, SHAPE, TEXT, folder_of, key_of, make_task, same_bits
+from waiting import wait_for
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
@@ -130,11 +130,7 @@ launch({stopped!r}, 2)"""
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
     resume = folder_of(stopped).resume
     try:
-        limit = time.monotonic() + 300
-        while not resume.exists():
-            assert process.poll() is None, process.communicate()[1]
-            assert time.monotonic() < limit
-            time.sleep(0.01)
+        wait_for(resume.exists, process)
     finally:
         process.send_signal(signal.SIGTERM)
         error = process.communicate()[1]

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,14 +38,35 @@ class Study:
         command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configs, *options]
         return [*command, "--", *filter(None, targets or (TABLE,))]
 
+    def environment(self):
+        """Return the environment of its processes."""
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+        return inherited | {"NUMBA_CACHE_DIR": str(self.folder / COMPILED)}
+
     def snakemake(self, *targets, config=TINY, options=(), check=True):
         """Run Snakemake, which must succeed, or fail with `check=False`; return its whole output."""
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
-        environment["NUMBA_CACHE_DIR"] = str(self.folder / COMPILED)
         _, _, _, *arguments = self.command(*targets, config=config, options=options)
-        status, output = forked.call(arguments, self.folder, environment)
+        status, output = forked.call(arguments, self.folder, self.environment())
         assert (status == 0) == check, output
         return output
+
+    def start(self, *targets, config=TINY):
+        """Start Snakemake in a session of its own, to be shot with all its jobs; nobody hears what it says."""
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        command = self.command(*targets, config=config)
+        return subprocess.Popen(command, cwd=self.folder, start_new_session=True, **quiet)
+
+    def unlock(self):
+        """Do what Snakemake asks for after it was shot."""
+        self.snakemake(options=["--unlock"])
+
+    def python(self, *arguments, path="workflow:scripts"):
+        """Run Python, which must succeed, with the project's own code; return what it prints, by stream."""
+        environment = self.environment() | {"PYTHONPATH": path}
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
 
     def planned(self, target=TABLE, *more, config=TINY):
         """Return what a dry-run would do: jobs by rule."""

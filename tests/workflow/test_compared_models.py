@@ -2,17 +2,15 @@
 
 import json
 import math
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 from hub_models import write_neox, write_token_model
-from study import COMPILED, copy_project
+from study import copy_project
 
 CALL = "import sys; from oversmoothing.commands import main; sys.exit(main(sys.argv[1:]))"
 COMPARE = ("compare-models", "./small", "./large", "--text", "t.txt")
+SIZES = ("--windows", "3", "--prompt", "8", "--scored", "12", "--device", "cpu")
 TEXT = "The water of the river flows past the houses. The people of the town {} their letters number {}."
 
 
@@ -20,19 +18,13 @@ TEXT = "The water of the river flows past the houses. The people of the town {} 
 @pytest.mark.parametrize("layouts", [("gpt2", "llama"), ("gemma2", "llama"), ("llama", "gemma2")])
 def test_from_two_folders_to_the_printed_table(built, tmp_path, layouts):
     """A Gemma 2 caps its logits: as the model it has no values that need linear ones, as the truth all are there."""
-    folder = copy_project(tmp_path / "project", built).folder
+    project = copy_project(tmp_path / "project", built)
+    folder = project.folder
     for name, layout in zip(("small", "large"), layouts, strict=True):
         write_token_model(folder / name, layout)
     (folder / "t.txt").write_text("\n\n".join(TEXT.format("read" if i % 3 else "write", i) for i in range(300)))
-    sizes = ("--windows", "3", "--prompt", "8", "--scored", "12", "--temperature", "0.5", "--device", "cpu")
-    done = subprocess.run(
-        [sys.executable, "-c", CALL, *COMPARE, "--json", "out.json", *sizes],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": "scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    more = ("--temperature", "0.5", "--json", "out.json")
+    done = project.python("-c", CALL, *COMPARE, *SIZES, *more, path="scripts")
     assert "Loading script code" not in done.stdout + done.stderr
     assert "SNAKEMAKE" not in done.stdout + done.stderr
     rows = [line.split("  ")[0].strip() for line in done.stdout.splitlines()]
@@ -55,20 +47,13 @@ def test_from_two_folders_to_the_printed_table(built, tmp_path, layouts):
 
 @pytest.mark.slow
 def test_two_tokenizers_from_two_folders_to_the_printed_table(built, tmp_path):
-    folder = copy_project(tmp_path / "project", built).folder
+    project = copy_project(tmp_path / "project", built)
+    folder = project.folder
     write_token_model(folder / "small", "llama")
     write_neox(folder / "large")
     text = [f"{TEXT.format('read' if i % 3 else 'write', i)} {'Some of them'[: i % 12]} stay." for i in range(300)]
     (folder / "t.txt").write_text("\n\n".join(text))
-    sizes = ("--windows", "3", "--prompt", "8", "--scored", "12", "--device", "cpu")
-    done = subprocess.run(
-        [sys.executable, "-c", CALL, *COMPARE, *sizes],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": "scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    done = project.python("-c", CALL, *COMPARE, *SIZES, path="scripts")
     rows = [re.split(r" {2,}", line.strip()) for line in done.stdout.splitlines()]
     cells = {row[0]: row[1:] for row in rows}
     for measure in ("loss, nats per byte ↓", "loss, bits per byte ↓", "dropped"):

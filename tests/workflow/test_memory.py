@@ -5,11 +5,8 @@ import sys
 import textwrap
 
 import numpy as np
-import pyarrow as pa
+from step_jobs import write_logits
 from study import ROOT
-
-from oversmoothing.models.logits import logits_schema, window_keys
-from oversmoothing.store.parquet import open_writer, vector_array
 
 SCORED, V = 100, 256
 CODE = """
@@ -32,13 +29,9 @@ CODE = """
 
 def peak_megabytes(folder, windows):
     folder.mkdir()
-    draw = np.random.default_rng(0)
-    for name in ("model", "truth"):
-        with open_writer(folder / f"{name}.parquet", logits_schema(V), {}) as writer:
-            for window in range(windows):
-                logits = vector_array(draw.normal(size=(SCORED, V)))
-                columns = [*window_keys(window, np.zeros(SCORED, np.int32)), logits]
-                writer.write_batch(pa.record_batch(columns, schema=logits_schema(V)))
+    for seed, name in enumerate(("model", "truth")):
+        of_each = np.random.default_rng(seed).normal(size=(SCORED, V))
+        write_logits(folder / f"{name}.parquet", dict.fromkeys(range(windows), of_each))
     code = textwrap.dedent(CODE).format(scripts=str(ROOT / "scripts"), folder=str(folder))
     return int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
 

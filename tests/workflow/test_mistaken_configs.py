@@ -10,17 +10,14 @@ TRUTH = """  - name: truth
 
 
 @pytest.fixture
-def refused(study, tmp_path):
+def refused(study, tiny):
     """Plan, then run, a variation of the tiny config; return the one line by which both refuse it."""
 
     def plan_and_run(old, new, *targets):
-        text = (study.folder / "tests/config/tiny.yaml").read_text()
-        assert old in text
-        path = tmp_path / "changed.yaml"
-        path.write_text(text.replace(old, new))
+        config = tiny((old, new))
         table = study.folder / "results/tables/oversmoothing.csv"
         before = table.read_bytes()
-        outputs = [study.snakemake(*targets, config=str(path), options=how, check=False) for how in (["-n"], [])]
+        outputs = [study.snakemake(*targets, config=config, options=how, check=False) for how in (["-n"], [])]
         assert table.read_bytes() == before
         lines = [output.split("ConfigError in")[1].splitlines()[1] for output in outputs]
         assert lines[0] == lines[1]

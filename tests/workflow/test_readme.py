@@ -1,10 +1,8 @@
 """What the README and docs/ say works, works."""
 
 import ast
-import os
 import re
 import shlex
-import subprocess
 import sys
 import tomllib
 
@@ -12,7 +10,7 @@ import pytest
 import yaml
 from default_config import DEFAULT, default
 from snakemake.cli import get_argument_parser
-from study import COMPILED, ROOT
+from study import ROOT
 
 from oversmoothing.commands import COMMANDS
 from plan import studies
@@ -34,11 +32,8 @@ SHOWN = ("pure", "bn4", "validation_loss", "(1000, 256) 0.101", "[0.185 0.18", "
 
 @pytest.mark.parametrize("name", CODE)
 def test_its_python_runs_on_real_results(study, name):
-    environment = {**os.environ, "PYTHONPATH": "scripts", "NUMBA_CACHE_DIR": COMPILED}
-    command = [sys.executable, "-c", CODE[name]]
-    done = subprocess.run(command, cwd=study.folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert any(word in done.stdout for word in SHOWN)
+    printed = study.python("-c", CODE[name], path="scripts").stdout
+    assert any(word in printed for word in SHOWN)
 
 
 def test_the_readme_is_short():
@@ -120,12 +115,19 @@ def test_modules_import_only_from_their_layer_and_those_below():
     files = {path: path.relative_to(library).parts[0].removesuffix(".py") for path in library.rglob("*.py")}
     assert set(files.values()) - {"__init__"} == set(floor)
     for path, name in files.items():
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("oversmoothing."):
-                imported = node.module.split(".")[1]
-                assert floor[imported] <= floor[name], f"{path} imports {imported}"
+        for top, *inner in imports(path):
+            if top == "oversmoothing" and inner:
+                assert floor[inner[0]] <= floor[name], f"{path} imports {inner[0]}"
     table = PAGES["docs/architecture.md"].split("| room | holds |")[1].split("\n\n")[0]
     assert {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(floor)
+
+
+def imports(path):
+    """Yield the names of the modules that a file imports, each in its parts."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        yield from (module.split(".") for module in modules)
 
 
 @pytest.mark.parametrize("package", ["argmaxability", "bat", "forced"])
@@ -133,21 +135,15 @@ def test_what_others_could_install_alone_imports_arrays(package):
     library = ROOT / "scripts/oversmoothing"
     known = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "tqdm"}
     for path in (library / package).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            for top, *inner in (module.split(".") for module in modules):
-                assert top in known or (top == "oversmoothing" and inner[0] in {package, "numerics"}), path
+        for top, *inner in imports(path):
+            assert top in known or (top == "oversmoothing" and inner[0] in {package, "numerics"}), path
 
 
 def test_a_study_imports_the_library_itself_and_what_it_needs_and_its_steps_nothing_of_the_plan():
     planning = {"plan", "checks", "schemas", "tracking"}
     for path in (*ROOT.glob("workflow/studies/*/*.py"), *ROOT.glob("scripts/**/*.py")):
         study = path.parent.name if "studies" in path.parts else None
-        for node in ast.walk(ast.parse(path.read_text())):
-            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            for room, *inner in (module.split(".") for module in modules):
-                allowed = [study, *studies.needs(study)] if study else []
-                assert room != "studies" or inner[0] in allowed, f"{path} imports {'.'.join([room, *inner])}"
-                assert room not in planning or (study and path.name == "plan.py"), f"{path} imports {room}"
+        for room, *inner in imports(path):
+            allowed = [study, *studies.needs(study)] if study else []
+            assert room != "studies" or inner[0] in allowed, f"{path} imports {'.'.join([room, *inner])}"
+            assert room not in planning or (study and path.name == "plan.py"), f"{path} imports {room}"

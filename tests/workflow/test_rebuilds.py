@@ -42,24 +42,21 @@ def test_comments_docstrings_and_touches_change_nothing(study):
             back()
 
 
-def test_tau_rescores_and_retrains_nothing(study, tmp_path):
-    config = tmp_path / "tau.yaml"
-    config.write_text((study.folder / "tests/config/tiny.yaml").read_text().replace(*TAU))
-    assert study.planned(config=str(config)) == {"score": 2, TABLE: 1}
-
-
-def test_a_new_bottleneck_trains_one_model(study, tmp_path):
-    config = tmp_path / "rank.yaml"
-    text = (study.folder / "tests/config/tiny.yaml").read_text()
-    config.write_text(text.replace("  - {rank: 4}\n", "  - {rank: 4}\n  - {rank: 8}\n"))
-    assert study.planned(config=str(config)) == {"train": 1, "logits": 1, "score": 1, "tbat": 1, TABLE: 1}
-
-
-def test_another_question_to_bat_rescores_tbat_alone(study, tmp_path):
-    config = tmp_path / "tbat.yaml"
-    text = (study.folder / "tests/config/tiny.yaml").read_text()
-    config.write_text(text.replace("tbat: {", "tbat: {delta: 0.1, "))
-    assert study.planned(config=str(config)) == {"tbat": 2, TABLE: 1}
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (*TAU, {"score": 2, TABLE: 1}),
+        (
+            "  - {rank: 4}\n",
+            "  - {rank: 4}\n  - {rank: 8}\n",
+            {"train": 1, "logits": 1, "score": 1, "tbat": 1, TABLE: 1},
+        ),
+        ("tbat: {", "tbat: {delta: 0.1, ", {"tbat": 2, TABLE: 1}),
+        ("folder: checkpoints, interval: 4}", "folder: scratch, interval: 5}\ndevice: cpu", {}),  # where it is computed
+    ],
+)
+def test_a_changed_key_redoes_what_depends_on_it_and_no_more(study, tiny, old, new, expected):
+    assert study.planned(config=tiny((old, new))) == expected
 
 
 SCORED = {"score": 2, TABLE: 1}
@@ -92,15 +89,14 @@ def test_a_changed_module_redoes_what_imports_it_and_no_more(study, path, old, n
         back()
 
 
-def test_a_new_decoding_redoes_nothing_until_it_is_used(study, tmp_path):
+def test_a_new_decoding_redoes_nothing_until_it_is_used(study, tiny):
     module = study.folder / "scripts/oversmoothing/scores/decodings/top_a.py"
     (code,) = blocks("A decoding method")
     module.write_text(code)
-    used = tmp_path / "used.yaml"
-    used.write_text((study.folder / TINY).read_text() + "decodings: [{name: pure}, {name: top-a, a: 0.2}]\n")
+    used = tiny(more="decodings: [{name: pure}, {name: top-a, a: 0.2}]\n")
     try:
         assert study.planned() == {}
-        assert study.planned(config=str(used)) == {"tbat": 2, **SCORED}
+        assert study.planned(config=used) == {"tbat": 2, **SCORED}
     finally:
         module.unlink()
 
@@ -158,26 +154,16 @@ def test_another_version_of_a_package_redoes_what_computes_with_it(study, packag
     assert planned == ({**expected, TABLE: 1} if expected else {})
 
 
-def test_results_whose_records_are_lost_are_held_against_the_config_by_their_readers(copy, tmp_path):
+def test_results_whose_records_are_lost_are_held_against_the_config_by_their_readers(copy, tiny):
     """Snakemake takes the scores as they are; they say that they were made with another tau."""
     shutil.rmtree(copy.folder / ".snakemake")
     table = copy.folder / "results/tables/oversmoothing.csv"
     table.unlink()
-    config = tmp_path / "tau.yaml"
-    config.write_text((copy.folder / "tests/config/tiny.yaml").read_text().replace(*TAU))
-    assert copy.planned(config=str(config)) == {TABLE: 1}
-    output = copy.snakemake(config=str(config), check=False)
+    config = tiny(TAU)
+    assert copy.planned(config=config) == {TABLE: 1}
+    output = copy.snakemake(config=config, check=False)
     assert "results/scores/tto/bn4-s1337.parquet: made with tau 0.9 and not 0.8" in output
     assert "run again with --forcerun score" in output
     assert not table.exists()
-    copy.snakemake(config=str(config), options=["--forcerun", "score"])
+    copy.snakemake(config=config, options=["--forcerun", "score"])
     assert table.exists()
-
-
-def test_where_things_are_computed_changes_nothing(study, tmp_path):
-    config = tmp_path / "elsewhere.yaml"
-    text = (study.folder / "tests/config/tiny.yaml").read_text()
-    config.write_text(
-        text.replace("folder: checkpoints, interval: 4", "folder: scratch, interval: 5") + "device: cpu\n"
-    )
-    assert study.planned(config=str(config)) == {}

@@ -1,16 +1,13 @@
 """What the recipes of CONTRIBUTING.md add stands wherever it should."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
 from recipes import PLACES, SECTIONS
-from study import COMPILED, ROOT
+from study import ROOT
 
 from oversmoothing.tables.record import read_record
 
@@ -29,11 +26,8 @@ def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(ev
     for file in ("pyproject.toml", "CONTRIBUTING.md", "docs/results.md", "docs/api.md", *helpers, *files):
         (folder / file).parent.mkdir(exist_ok=True, parents=True)
         shutil.copy(ROOT / file, folder / file)
-    environment = {**os.environ, "PYTHONPATH": "workflow:scripts", "NUMBA_CACHE_DIR": str(folder / COMPILED)}
-    for module in (["schemas.describe"], ["pytest", "-p", "no:cacheprovider", *files]):
-        command = [sys.executable, "-m", *module]
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+    everything.python("-m", "schemas.describe")
+    everything.python("-m", "pytest", "-p", "no:cacheprovider", *files)
 
 
 def table(everything, name):
@@ -88,13 +82,9 @@ def test_a_metric_is_charted_on_the_page_and_the_terminals_table_keeps_to_80_col
     assert '"Brier"' in (everything.folder / "results/index.html").read_text()
     code = "from oversmoothing.tables import record, score_tables as tables; "
     code += "print(tables.for_terminal(record.read_record(sys.argv[1])))"
-    command = [sys.executable, "-c", f"import sys; {code}", "results/tables/oversmoothing.csv"]
-    environment = os.environ | {"PYTHONPATH": str(everything.folder / "scripts")}
-    printed = subprocess.run(
-        command, cwd=everything.folder, env=environment, capture_output=True, text=True, check=True
-    )
-    assert "Brier" in printed.stdout
-    assert max(map(len, printed.stdout.splitlines())) <= 80
+    printed = everything.python("-c", f"import sys; {code}", "results/tables/oversmoothing.csv").stdout
+    assert "Brier" in printed
+    assert max(map(len, printed.splitlines())) <= 80
 
 
 def test_a_decoding_method_is_scored_sampled_and_accepted_at_the_command_line(everything):
@@ -102,10 +92,7 @@ def test_a_decoding_method_is_scored_sampled_and_accepted_at_the_command_line(ev
         assert "top-a" in set(table(everything, name).decoding), name
     assert (everything.folder / "results/samples/bn4-s1337/top-a.parquet").exists()
     command = "import sys; from oversmoothing.commands import main; sys.exit(main())"
-    command = [sys.executable, "-c", command, "prompt", "wate", "--decoding", "top-a=0.3", "--bytes", "4"]
-    environment = {"PYTHONPATH": str(everything.folder / "scripts"), "HOME": str(everything.folder)}
-    done = subprocess.run(command, cwd=everything.folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = everything.python("-c", command, "prompt", "wate", "--decoding", "top-a=0.3", "--bytes", "4", path="scripts")
     assert "bn4-s1337" in done.stdout
 
 

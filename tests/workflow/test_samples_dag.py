@@ -1,8 +1,8 @@
 """Samples in the real DAG: what comes out, and what a change costs."""
 
 import pandas as pd
-from recipes import CONFIG
-from study import TINY, copy_built, copy_project
+from recipes import CONFIG, MINE
+from study import copy_built, copy_project
 
 SAMPLES = "results/tables/samples.csv"
 
@@ -22,20 +22,17 @@ def test_a_truncation_to_full_rank_writes_what_the_full_model_writes(everything)
     assert full == truncated
 
 
-def test_one_more_decoding_samples_it_alone(everything, tmp_path):
-    config = tmp_path / "extra.yaml"
-    text = (everything.folder / CONFIG[0]).read_text()
-    config.write_text(text + "\nsamples: {decodings: [{name: min-p, min_p: 0.1}, {name: bat, delta: 0.2}]}\n")
-    planned = everything.planned(SAMPLES, config=(str(config), *CONFIG[1:]))
+def test_one_more_decoding_samples_it_alone(everything, tiny):
+    config = tiny(more="\nsamples: {decodings: [{name: min-p, min_p: 0.1}, {name: bat, delta: 0.2}]}\n")
+    planned = everything.planned(SAMPLES, config=(config, MINE))
     assert planned == {"sample_extra": 6, "samples_table": 1}
 
 
-def test_chains_are_planned_by_their_names(tmp_path):
-    study = copy_project(tmp_path)
+def test_chains_are_planned_by_their_names(tmp_path, tiny):
     hot, half = "{chain: [{temperature: 1.5}, {min-p: 0.05}]}", "{chain: [{top-p: 0.5}]}"
     more = f"decodings: [{{name: pure}}, {hot}]\nsamples: {{decodings: [{half}, {{chain: [p-less]}}]}}\n"
-    (tmp_path / "chains.yaml").write_text((study.folder / TINY).read_text() + more)
-    output = study.snakemake(SAMPLES, "results/tables/decodings.csv", config="chains.yaml", options=["-n"])
+    project = copy_project(tmp_path / "project")
+    output = project.snakemake(SAMPLES, "results/tables/decodings.csv", config=tiny(more=more), options=["-n"])
     for name in ("temperature-1.5+min-p-0.05", "top-p-0.5", "p-less"):
         assert f"results/samples/bn4-s1337/{name}.parquet" in output
 

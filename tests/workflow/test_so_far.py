@@ -3,10 +3,9 @@
 import os
 import shutil
 import signal
-import subprocess
-import time
 
 import pytest
+from waiting import wait_for
 
 OTHER = "bn16-s1337"
 
@@ -32,12 +31,9 @@ def state(study):
 
 
 @pytest.fixture
-def truth_again(copy):
+def truth_again(tiny):
     """A config under which the truth is trained anew, for long."""
-    text = (copy.folder / "tests/config/tiny.yaml").read_text()
-    assert "max_steps: 24" in text
-    (copy.folder / "long.yaml").write_text(text.replace("max_steps: 24", "max_steps: 1000000, patience: 1000000"))
-    return "long.yaml"
+    return tiny(("max_steps: 24", "max_steps: 1000000, patience: 1000000"))
 
 
 def test_finished_models_and_the_others(copy):
@@ -59,15 +55,9 @@ def test_finished_models_and_the_others(copy):
 def test_beside_a_run_that_holds_the_lock(copy, truth_again):
     """The truth is in training; the run goes on, its lock stays."""
     folder = copy.folder
-    command = copy.command("results/models/truth/weights.safetensors", config=truth_again)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    run = subprocess.Popen(command, cwd=folder, start_new_session=True, **quiet)
+    run = copy.start("results/models/truth/weights.safetensors", config=truth_again)
     try:
-        limit = time.monotonic() + 600
-        while not list(folder.glob("checkpoints/truth-*/resume.safetensors")):
-            assert run.poll() is None
-            assert time.monotonic() < limit
-            time.sleep(0.05)
+        wait_for(lambda: list(folder.glob("checkpoints/truth-*/resume.safetensors")), run)
         locks = sorted((folder / ".snakemake/locks").iterdir())
         assert locks
         before = state(copy)
@@ -87,10 +77,8 @@ def test_beside_a_run_that_holds_the_lock(copy, truth_again):
         run.wait()
 
 
-def test_results_of_other_windows_are_outdated(copy):
-    text = (copy.folder / "tests/config/tiny.yaml").read_text()
-    (copy.folder / "windows.yaml").write_text(text.replace("count: 6", "count: 5"))
-    page, rows = so_far(copy, "windows.yaml")
+def test_results_of_other_windows_are_outdated(copy, tiny):
+    page, rows = so_far(copy, tiny(("count: 6", "count: 5")))
     line = next(line for line in page.splitlines() if line.startswith("To be made again"))
     assert "logits (3)" in line
     assert "windows.parquet (1)" in line

@@ -3,16 +3,13 @@
 Several are taken out at once: whatever needs one that has gone is seen where it stays.
 """
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 import yaml
 from default_config import DEFAULT
-from study import COMPILED, ROOT, TINY, copy_project, rules_of
+from study import ROOT, TINY, copy_project, rules_of
 
 from plan import studies
 
@@ -67,7 +64,7 @@ def taken_out(names, folder):
             text = re.sub(rf"^{indent}{key}:.*\n(?:(?:{indent} |{indent}#).*\n)*", "", text, flags=re.MULTILINE)
             text = re.sub(rf"(, )?\b{key}: [^,}}\n]+(?=[,}}])" if outer else "$^", "", text)
         path.write_text(re.sub(r"^studies: +#.*\n(?! +- )", "studies: []\n", text, flags=re.MULTILINE))  # of the last
-    call(study, "-m", "schemas.describe")  # make keys
+    study.python("-m", "schemas.describe")  # make keys
     return study
 
 
@@ -78,16 +75,6 @@ def keys(sections):
             yield from ((key, *inner) for inner in keys(part["properties"]))
         else:
             yield (key,)
-
-
-def call(study, *arguments):
-    """Run Python in a project, which must succeed."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
-    environment |= {"PYTHONPATH": "workflow:scripts", "NUMBA_CACHE_DIR": str(study.folder / COMPILED)}
-    command = [sys.executable, *arguments]
-    done = subprocess.run(command, cwd=study.folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module", params=parting(), ids=len)
@@ -134,20 +121,19 @@ def test_the_rest_is_planned_as_if_the_config_left_them_out(gone, without, whole
 
 
 def test_the_rest_is_linted(without):
-    call(without, "-m", "ruff", "check", "--no-cache", ".")
+    without.python("-m", "ruff", "check", "--no-cache", ".")
 
 
 @pytest.mark.slow
 def test_the_tests_of_the_rest_can_be_run_and_the_quick_ones_pass(without):
-    collected = call(without, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", "-n", "0")
-    assert "error" not in collected.splitlines()[-1]
-    quick = [f"tests/{part}" for part in QUICK]
-    call(without, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-n", "0", *quick)
+    tests = ("-m", "pytest", "-p", "no:cacheprovider", "-q", "-n", "0")
+    assert "error" not in without.python(*tests, "--collect-only").stdout.splitlines()[-1]
+    without.python(*tests, *(f"tests/{part}" for part in QUICK))
 
 
 @pytest.mark.slow
 def test_the_types_and_a_toy_run_of_the_rest(gone, without):
-    call(without, "-m", "mypy")
+    without.python("-m", "mypy")
     without.snakemake("", options=["--lint"])
     without.snakemake("all")
     made = [path for folder in ("tables", "figures") for path in without.folder.glob(f"results/{folder}/*")]
