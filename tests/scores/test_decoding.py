@@ -248,14 +248,6 @@ def test_equal_tokens_are_not_told_apart_by_rounding(method, v, dtype):
         assert (q.argmax(axis=1) == [0, v // 2]).all()
 
 
-def logits(*values):
-    return softmax(np.array([values], float), axis=1)
-
-
-def kept(q):
-    return np.flatnonzero(np.asarray(q)[0]).tolist()
-
-
 @pytest.mark.parametrize("t", [0.5, 1.5, 10.0])
 def test_what_logits_decide_is_the_same_at_every_temperature(t):
     p = random_rows(100, 64).astype(np.float64)

@@ -54,17 +54,8 @@ def as_llama(logits, base, tokens, bits=None):
         "kld": kld,
         "dp": dp,
         "mean ln(PPL(Q)/PPL(base))": sum(nll) / n - sum(nll_base) / n,
-        "PPL(Q)/PPL(base)": math.exp(sum(nll) / n) / math.exp(sum(nll_base) / n),
-        "RMS dp": math.sqrt(sum(x * x for x in dp) / n),
         "same top p": same / n,
     }
-
-
-def percentile(values, fraction):
-    """Percentile of values as in perplexity.cpp."""
-    values, p = sorted(values), fraction * (len(values) - 1)
-    i = int(p)
-    return (1 - (p - i)) * values[i] + (p - i) * values[min(i + 1, len(values) - 1)]
 
 
 def pairs(n, v, seed=0):

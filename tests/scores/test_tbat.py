@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
-from step_jobs import job, outputs
+from step_jobs import job, outputs, write_logits
 
 import tbat as script
 import tbat_approximation
@@ -16,7 +16,7 @@ import tbat_approximation_table
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import RejectSet, reject_set
 from oversmoothing.jobs import UserError
-from oversmoothing.models.logits import hidden_schema, logits_schema, window_keys
+from oversmoothing.models.logits import hidden_schema, window_keys
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.scores.tbat import choose_basis, read_states, tbat
 from oversmoothing.store.parquet import open_writer, vector_array
@@ -40,18 +40,15 @@ def model(tmp_path):
     weights, gain = generator.normal(size=(64, 8)).astype(np.float32), generator.uniform(0.5, 2, 8).astype(np.float32)
     config = {"rank": 8, "bottleneck_norm": "after"}
     save_file({"head.weight": weights, "norm.weight": gain}, tmp_path / "w.safetensors", {"config": json.dumps(config)})
-    with (
-        open_writer(tmp_path / "logits.parquet", logits_schema(64), {}) as logits,
-        open_writer(tmp_path / "hidden.parquet", hidden_schema(16, 8), {}) as hidden,
-    ):
+    logits, schema = {}, hidden_schema(16, 8)
+    with open_writer(tmp_path / "hidden.parquet", schema, {}) as hidden:
         for window in (0, 4, 5):
             z = generator.normal(size=(5, 8))
             post = (gain * (z - z.mean(1, keepdims=True)) / z.std(1, keepdims=True)).astype(np.float32)
-            keys = window_keys(window, generator.integers(0, 64, 5))
-            rows = [*keys, vector_array(post @ weights.T)]
-            logits.write_batch(pa.record_batch(rows, schema=logits_schema(64)))
-            rows = [*keys, vector_array(np.zeros((5, 16))), vector_array(post)]
-            hidden.write_batch(pa.record_batch(rows, schema=hidden_schema(16, 8)))
+            logits[window] = post @ weights.T
+            rows = [*window_keys(window, np.zeros(5, int)), vector_array(np.zeros((5, 16))), vector_array(post)]
+            hidden.write_batch(pa.record_batch(rows, schema=schema))
+    write_logits(tmp_path / "logits.parquet", logits)
     return tmp_path
 
 

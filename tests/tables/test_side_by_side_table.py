@@ -12,7 +12,7 @@ from oversmoothing.scores.side_by_side import ROWS, SideBySide, rows_of
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import read_record
-from oversmoothing.tables.side_by_side import LEVELS, UNITS, side_by_side_page, side_by_side_table
+from oversmoothing.tables.side_by_side import LEVELS, UNITS, named, side_by_side_page, side_by_side_table
 
 MODELS = [{"model": "q4", "kind": "family"}]
 
@@ -25,13 +25,17 @@ def found():
     return SideBySide(*(own.astype(bool if own.dtype == bool else np.float32) for own in kinds))
 
 
+def written(folder, found, windows):
+    """Write positions, as many in each window."""
+    with open_writer(folder / "q4.parquet", ROWS, {}) as writer:
+        for window, part in enumerate(zip(*(np.split(own, windows) for own in found), strict=True)):
+            writer.write_batch(rows_of(window, "whole", SideBySide(*part)))
+    return folder / "q4.parquet"
+
+
 @pytest.fixture
 def path(tmp_path, found):
-    with open_writer(tmp_path / "q4.parquet", ROWS, {}) as writer:
-        for window in range(8):
-            part = SideBySide(*(own[50 * window : 50 * window + 50] for own in found))
-            writer.write_batch(rows_of(window, "whole", part))
-    return tmp_path / "q4.parquet"
+    return written(tmp_path, found, 8)
 
 
 @pytest.fixture
@@ -72,9 +76,7 @@ def test_quantiles_are_those_of_positions_and_the_ends_have_no_interval(table, f
 
 
 def test_one_window_has_no_intervals(tmp_path, found):
-    with open_writer(tmp_path / "q4.parquet", ROWS, {}) as writer:
-        writer.write_batch(rows_of(0, "whole", found))
-    table = side_by_side_table([tmp_path / "q4.parquet"], MODELS, 100, 0)
+    table = side_by_side_table([written(tmp_path, found, 1)], MODELS, 100, 0)
     assert table.low.isna().all()
     assert "nan" not in printed.report(table)
     assert "nan" not in markdown(side_by_side_page(table))
@@ -96,22 +98,8 @@ def test_the_step_writes_the_table_in_all_formats(path, tmp_path, table):
 def test_the_printed_report_has_the_quantiles_in_80_columns(table):
     text = printed.report(table)
     lines = {line.split("  ")[0]: line for line in text.splitlines()}
-    for name in (
-        "max",
-        "99.9 %",
-        "99 %",
-        "95 %",
-        "90 %",
-        "median",
-        "10 %",
-        "5 %",
-        "1 %",
-        "0.1 %",
-        "min",
-        "mean",
-        "RMS",
-    ):
-        assert name in lines
+    assert {*map(named, LEVELS), "mean", "RMS"} <= lines.keys()
+    assert {"max", "99.9 %", "median", "0.1 %", "min"} <= lines.keys()
     kl = value(table, "kl", 0.5)
     assert f"{kl['value']:#.3g} [{kl['low']:#.3g}, {kl['high']:#.3g}]" in lines["median"]
     assert "[" not in lines["max"]
@@ -125,10 +113,7 @@ def test_the_printed_report_has_the_quantiles_in_80_columns(table):
 def test_a_model_that_is_its_truth(tmp_path):
     """No divergence, and an interval of no width wherever there is one."""
     same = SideBySide(np.zeros(60, np.float32), np.ones(60, bool), np.zeros(60, np.float32), np.zeros(60, np.float32))
-    with open_writer(tmp_path / "q4.parquet", ROWS, {}) as writer:
-        for window in range(6):
-            writer.write_batch(rows_of(window, "whole", SideBySide(*(own[:10] for own in same))))
-    table = side_by_side_table([tmp_path / "q4.parquet"], MODELS, 100, 0)
+    table = side_by_side_table([written(tmp_path, same, 6)], MODELS, 100, 0)
     assert value(table, "perplexity_ratio")["value"] == 1
     assert value(table, "same_top")["high"] == 1
     assert "-0" not in printed.report(table)
