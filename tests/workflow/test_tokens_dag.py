@@ -15,7 +15,6 @@ from study import ROOT, TINY, TOKENS, Study, copy_project, listed
 
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, read_vocabulary, vocabulary_of
 from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.record import read_record
 
 pytestmark = pytest.mark.slow
 LEARNED = yaml.safe_load((ROOT / TOKENS[1]).read_text())
@@ -42,42 +41,30 @@ def of_tokens(kind):
     return set(listed(kind)) - OF_BYTES - ELSEWHERE
 
 
-class OverTokens:
-    """A study over tokens, all of whose results were made."""
-
-    def __init__(self, study, own):
-        self.study, self.folder = study, study.folder
-        (self.folder / "tokens.yaml").write_text(yaml.safe_dump(own))
-        self.config = (TINY, "tokens.yaml")
-
-    def run(self, *targets):
-        self.study.snakemake(*targets, config=self.config)
-
-    def path(self, name):
-        return self.folder / "results" / name
-
-    def table(self, name):
-        return read_record(self.path(f"tables/{name}.csv"))
+def over_tokens(study, own):
+    """Return a study over tokens, under what a config says beyond the tiny one."""
+    (study.folder / "tokens.yaml").write_text(yaml.safe_dump(own))
+    return Study(study.folder, (TINY, "tokens.yaml"))
 
 
 @pytest.fixture(scope="module")
 def learned(once, built):
     def build(folder):
-        OverTokens(copy_project(folder, built), LEARNED).run("all")
+        over_tokens(copy_project(folder, built), LEARNED).snakemake("all")
 
-    return OverTokens(Study(once("learned_tokens", build)), LEARNED)
+    return over_tokens(Study(once("learned_tokens", build)), LEARNED)
 
 
 @pytest.fixture(scope="module")
 def from_hub(once, built):
     def build(folder):
-        study = OverTokens(copy_project(folder, built), HUB)
+        study = over_tokens(copy_project(folder, built), HUB)
         for name, width in WIDTHS.items():
             write_neox(folder / "hub" / name, int(name == "truth"), 2, width)
-        study.run("assets")
-        study.run("all")
+        study.snakemake("assets")
+        study.snakemake("all")
 
-    return OverTokens(Study(once("hub_tokens", build)), HUB)
+    return over_tokens(Study(once("hub_tokens", build)), HUB)
 
 
 def check_everything_is_there(study, without=frozenset()):
@@ -115,7 +102,7 @@ def test_every_table_and_figure_over_learned_tokens(learned):
 
 
 def test_a_second_run_over_learned_tokens_does_nothing(learned):
-    assert learned.study.planned("all", config=learned.config) == {}
+    assert learned.planned("all") == {}
 
 
 @pytest.mark.parametrize("made", ["learned", "from_hub"])
@@ -183,7 +170,7 @@ def test_every_table_and_figure_of_hub_members(from_hub):
 
 
 def test_a_second_run_with_hub_members_does_nothing(from_hub):
-    assert from_hub.study.planned("all", config=from_hub.config) == {}
+    assert from_hub.planned("all") == {}
 
 
 def test_rows_that_pad_a_head_are_no_classes(from_hub):
