@@ -50,12 +50,8 @@ def as_llama(logits, base, tokens, bits=None):
         nll_base.append(-log_p[token])
         same += log_q.index(max(log_q)) == log_p.index(max(log_p))
     n = len(kld)
-    return {
-        "kld": kld,
-        "dp": dp,
-        "mean ln(PPL(Q)/PPL(base))": sum(nll) / n - sum(nll_base) / n,
-        "same top p": same / n,
-    }
+    ratio = sum(nll) / n - sum(nll_base) / n
+    return {"kld": kld, "dp": dp, "mean ln(PPL(Q)/PPL(base))": ratio, "same top p": same / n}
 
 
 def pairs(n, v, seed=0):

@@ -59,10 +59,7 @@ def test_a_flipped_digit_of_a_choice_is_named(tmp_path):
     write_sealed(path, CHOICE)
     assert with_rate(SETTINGS, path)["training"]["learning_rate"] == 0.003
     path.write_text(path.read_text().replace('rate": 0.003', 'rate": 8.003'))
-    for read in (
-        lambda: with_rate(SETTINGS, path),
-        lambda: learning_rates_table.main(job([path], None)),
-    ):
+    for read in (lambda: with_rate(SETTINGS, path), lambda: learning_rates_table.main(job([path], None))):
         with pytest.raises(UserError, match=r"bn4.json: changed or damaged since it was written"):
             read()
 
