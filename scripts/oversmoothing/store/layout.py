@@ -6,8 +6,7 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.jobs import UserError
-from oversmoothing.store.atomic import atomic_path
-from oversmoothing.store.sums import check_sum, write_sum
+from oversmoothing.store.sums import check_sum, write_text
 
 ARROWS = {"lower": "↓", "higher": "↑"}
 EXACT = 2**53  # float64 holds all whole numbers up to it
@@ -15,9 +14,7 @@ EXACT = 2**53  # float64 holds all whole numbers up to it
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
     """Write a tidy table as CSV (see `csv_text`), and its checksum beside it."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(csv_text(table), encoding="utf-8")
-        write_sum(path, temporary)
+    write_text(path, csv_text(table))
 
 
 def csv_text(table: pd.DataFrame) -> str:
