@@ -212,21 +212,16 @@ def truths_of(model):
     return [truth for truth in TRUTHS if truth != model]
 
 
-def without_heads(metrics):
-    """Setting of a table: byte views of the family, if one of the metrics needs heads."""
-    views = plan.models.byte_views(config, "family") if {"tbat"} & {*metrics} else []
-    return {"byte_views": views} if views else {}
-
-
 def beside_thesis(title, metrics, across="metric", kind="family", **more):
     """Settings of a table of scores: one row per model of a kind, and its columns metrics or decodings."""
+    without_heads = plan.models.byte_views(config, "family") if "tbat" in metrics else []
     return settings(
         **config["statistics"],
         title=title,
         across=across,
         decodings=["pure"] if across == "metric" else DECODED,
         models=plan.thesis.compared(config, kind, metrics),
-        **without_heads(metrics),
+        **({"byte_views": without_heads} if without_heads else {}),
         **{"truths": plan.thesis.compared(config, "truth", metrics)} | more,
     )
 
