@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from oversmoothing.forced.face import UNDECIDED, YES
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference, summarise
-from oversmoothing.store.parquet import read_table
+from oversmoothing.store.parquet import read_groups
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.kinds import TITLES
@@ -22,6 +23,7 @@ from studies.forced_part.figure import draw
 
 AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
 SHARE, FACE, GAP = "share", "face", "gap"
+BEHIND_NORM = ("norm_kl", "norm_forced")
 UNITS = dict.fromkeys(("tto", "nearest_tto", "tv", "nearest_tv"), "probability")  # all others are nats
 UNITS |= {SHARE: "share of KL", FACE: "share of positions"}
 COLUMNS = {
@@ -58,25 +60,38 @@ def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[
     """Summaries of one file ``scores/forced/{model}.parquet`` by truth and measure.
 
     Measures are `AVERAGED`; `SHARE`, the mean of ``forced`` as a share of the mean of ``kl``; `FACE`, the share of
-    positions that are a face, of those that are decided; ``norm_kl`` and ``norm_forced``, over the positions at which
-    what norm and head force was computed; and `GAP`, the largest, which has no interval.
+    positions that are a face, of those that are decided; `BEHIND_NORM`, over the positions at which what norm and head
+    force was computed; and `GAP`, the largest, which has no interval.
     """
-    summaries: dict[tuple[str, str], Summary] = {}
-    scores = read_table(path, ["window", "truth", *AVERAGED, GAP, FACE, "norm_forced"]).to_pandas()
-    for truth, rows in scores.groupby("truth", sort=False, observed=True):
-        decided, known = rows[rows.face != UNDECIDED], rows.dropna(subset="norm_forced")
-        values = {measure: (rows, rows[measure]) for measure in AVERAGED} | {FACE: (decided, decided.face == YES)}
-        values |= {"norm_kl": (known, known.kl), "norm_forced": (known, known.norm_forced)}
-        sums = {measure: WindowSums.of(part.window, column) for measure, (part, column) in values.items()}
-        summaries |= {
-            (str(truth), measure): summarise(own, resamples, seed) for measure, own in sums.items() if own.count
-        }
-        forced, whole, zero = sums["forced"], sums["kl"], WindowSums.of(rows.window, np.zeros(len(rows)))
+    sums: dict[tuple[str, str], WindowSums] = {}
+    largest: dict[str, float] = {}
+    for group in read_groups(path, ["window", "truth", *AVERAGED, GAP, FACE, "norm_forced"]):
+        truths, windows = group["truth"].cast(pa.string()).to_numpy(zero_copy_only=False), group["window"].to_numpy()
+        for truth in dict.fromkeys(truths.tolist()):
+            here = truths == truth
+            face = group[FACE].to_numpy()
+            decided = here & (face != UNDECIDED)
+            values = {measure: (here, group[measure].to_numpy()) for measure in AVERAGED}
+            values[FACE] = (decided, (face == YES).astype(float))
+            values["zero"] = (here, np.zeros(len(here)))
+            together = group["norm_forced"].to_numpy(zero_copy_only=False)
+            known = here & ~np.isnan(together)
+            values["norm_kl"], values["norm_forced"] = (known, group["kl"].to_numpy()), (known, together)
+            for measure, (rows, column) in values.items():
+                sums.setdefault((truth, measure), WindowSums()).add(windows[rows], column[rows])
+            largest[truth] = max(largest.get(truth, 0.0), float(group[GAP].to_numpy()[here].max()))
+    summaries = {}
+    for truth, gap in largest.items():
+        for measure in (*AVERAGED, FACE, *BEHIND_NORM):
+            if sums[truth, measure].count:
+                summaries[truth, measure] = summarise(sums[truth, measure], resamples, seed)
+        forced, whole, zero = (sums[truth, measure] for measure in ("forced", "kl", "zero"))
+        n = summaries[truth, "kl"].n
         share, low, high = share_of_difference(forced, whole, zero, resamples, seed)
         if math.isnan(share) and whole.mean > 0:  # a single window
             share = forced.mean / whole.mean
-        summaries[str(truth), SHARE] = Summary(share, math.nan, len(rows), low, high)
-        summaries[str(truth), GAP] = Summary(float(rows.gap.max()), math.nan, len(rows), math.nan, math.nan)
+        summaries[truth, SHARE] = Summary(share, math.nan, n, low, high)
+        summaries[truth, GAP] = Summary(gap, math.nan, n, math.nan, math.nan)
     return summaries
 
 
