@@ -30,7 +30,7 @@ def main(job: Job) -> None:
     rank = job.params.rank
     if rank is not None:
         head = head_matrix(model, job.wildcards.model)
-        with torch.no_grad():
+        with torch.inference_mode():  # a model of the hub has tensors that are written to in no other mode
             head.copy_(torch.from_numpy(truncate(head.float().cpu().numpy(), rank)))
     facts = {"model": job.wildcards.model, "rank": rank, **compute.facts}
     write_samples(model, job.input.windows, job.output, settings, facts, read_vocabulary(job.input.vocabulary).decode)

@@ -35,7 +35,7 @@ def test_a_fault_is_noticed(tmp_path, fault):
     for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"):
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / path).write_text((ROOT / path).read_text().replace(old, new))
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"tests/{test}"]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slurm", f"tests/{test}"]
     default = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell ignores it in the background
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, preexec_fn=default)
     assert "FAILED" in done.stdout or "KeyboardInterrupt" in done.stdout, done.stdout

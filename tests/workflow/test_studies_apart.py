@@ -14,7 +14,7 @@ from study import ROOT, TINY, copy_project, rules_of
 from plan import studies
 
 CODE = ("py", "smk", "yaml", "rst")
-QUICK = ("plan", "claims", "story")
+QUICK = ("plan", "claims")
 
 
 def removed_with(name):
