@@ -205,13 +205,19 @@ def from_hub(texts):
     return texts
 
 
-def logits_of_hub(texts, path):
+def of_hub(texts, path):
+    """Return what steps read of the model of transformers, and their settings."""
     layout = {"bytes": {"layout": "causal_lm", "byte_offset": 0}, "tokens": {"layout": "tokens"}}[path]
     inputs = {"windows": texts / f"{path}.windows.parquet", "manifest": texts / "hub.json"}
     for name, file in (("vocabulary", "vocabulary.parquet"), ("tokenizer", "tokenizer.json")):
         inputs[name] = [] if path == "bytes" else texts / file
+    return inputs, {**settings(path), **layout, "bos": 256}
+
+
+def logits_of_hub(texts, path):
+    inputs, read = of_hub(texts, path)
     outputs = {"logits": texts / path / "hub.parquet", "hidden": texts / path / "hub.hidden.parquet"}
-    logits_script.main(job(inputs, outputs, "hub", settings={**settings(path), **layout, "bos": 256}))
+    logits_script.main(job(inputs, outputs, "hub", settings=read))
 
 
 def test_a_model_from_the_hub_is_the_same_as_one_over_bytes(from_hub):
@@ -223,6 +229,18 @@ def test_a_model_from_the_hub_is_the_same_as_one_over_bytes(from_hub):
         np.testing.assert_allclose(its_mass, mass, rtol=1e-5)
         assert mass.min() > 1e-4  # of the special id and of seven rows that pad the head
         assert own.shape[1] == rebuilt.shape[1] == 256
+
+
+def test_samples_of_a_truncated_head_of_a_model_from_the_hub(from_hub):
+    inputs, read = of_hub(from_hub, "tokens")
+    texts = []
+    for rank in (None, 2):
+        output = {"pure": str(from_hub / f"rank{rank}.samples.parquet")}
+        sampled = read | {"seed": 1, "decodings": [{"name": "pure"}]}
+        sample_script.main(job(inputs, output, "hub", settings=sampled, rank=rank))
+        texts.append(read_table(output["pure"])["continuation"].to_pylist())
+    assert all(map(len, texts[1]))
+    assert texts[0] != texts[1]
 
 
 def test_a_model_from_the_hub_that_reads_the_windows_otherwise_is_refused(from_hub):
