@@ -21,8 +21,8 @@ def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(ev
     of_studies = {path: path.read_text() for path in ROOT.glob("tests/studies/*/test_*.py")}
     with_metrics = [path for path, text in of_studies.items() if "AGAINST_TRUTHS" in text and "kept_runs" not in text]
     files += [str(path.relative_to(ROOT)) for path in with_metrics]
-    helped = ("conftest", "default_config", "hub_models", "made_scores", "workflow/recipes", "workflow/forked")
-    helpers = [f"tests/{name}.py" for name in (*helped, "workflow/study")]
+    helpers = [str(path.relative_to(ROOT)) for path in ROOT.glob("tests/*.py") if not path.stem.startswith("test_")]
+    helpers += [f"tests/workflow/{name}.py" for name in ("recipes", "forked", "study")]
     for file in ("pyproject.toml", "CONTRIBUTING.md", "docs/results.md", "docs/api.md", *helpers, *files):
         (folder / file).parent.mkdir(exist_ok=True, parents=True)
         shutil.copy(ROOT / file, folder / file)

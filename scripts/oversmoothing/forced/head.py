@@ -35,7 +35,7 @@ class Head:
 
     @cached_property
     def pairs(self) -> np.ndarray | None:
-        """`pair_products` of the columns."""
+        """Products of all pairs of columns, (v, m (m + 1) / 2); None if they are too many."""
         return pair_products(self.columns)
 
     def coordinates(self, log_q: np.ndarray) -> np.ndarray:
