@@ -103,7 +103,7 @@ def test_what_reads_the_inside_of_a_member_is_planned_as_without_the_byte_view(v
     without, planned = views.planned("all", config=config), views.planned("all")
     assert {rule: planned.get(rule) for rule in OF_INSIDE} == {rule: without.get(rule) for rule in OF_INSIDE}
     more = {rule.removeprefix("showcase_") for rule in planned if planned[rule] > without.get(rule, 0)}
-    assert more <= {"score", "byte_logits"}
+    assert more <= {"score", "byte_logits", "side_by_side", "side_by_side_table"}
 
 
 def test_a_family_of_byte_views_alone_makes_what_distributions_tell(views):

@@ -32,7 +32,8 @@ def test_from_two_folders_to_the_printed_table(built, tmp_path, layouts):
     assert {"acceptance, pure ↑", "acceptance, T = 0.5 ↑"} <= set(rows)
     assert {"perplexity ratio ↓", "same top token ↑", "99.9 %", "median", "RMS"} <= set(rows)
     written = json.loads((folder / "out.json").read_text())["tables"]
-    levels = {row["quantile"]: row["value"] for row in written["side_by_side"] if "quantile" in row}
+    kl = [row for row in written["side_by_side"] if row["measure"] == "kl"]
+    levels = {row["quantile"]: row["value"] for row in kl if "quantile" in row}
     assert 0 <= levels[0] <= levels[0.5] <= levels[1]
     assert (folder / "results/small-beside-large/tables/side_by_side.html").is_file()
     of_linear = {"TBAT ↓", "KL forced by its head ↓", "share of KL forced ↓"}
