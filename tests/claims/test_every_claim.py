@@ -89,7 +89,7 @@ def test_what_the_thesis_says_held_against_its_own_tables(name):
 
 def test_every_claim_has_its_cases():
     assert BROKEN.keys() | MENDED.keys() == CLAIMS.keys() - {*NOT_THERE}
-    assert len({claim.place for claim in CLAIMS.values()}) > 10
+    assert len({claim.place for claim in CLAIMS.values()}) > len(CLAIMS) / 4  # they are of all parts of the thesis
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -129,10 +129,12 @@ def test_the_table_and_its_page_say_what_a_verdict_rests_on():
     falls = table.set_index("id").loc["falls-up-to-32"]
     assert verdict_cell(falls) == "one seed (16 of 16)"
     assert verdict_cell(falls, "published_") == "holds (16 of 16)"
-    text = markdown(claims_page(claims_table(claims, as_run(), PRINTED), "T.", {}, run.family))
-    assert "# T. In this run 35 hold (1 by construction), 4 are contradicted, 2 are not tested" in text.replace(
-        "\n", " "
-    )
+    whole = claims_table(claims, as_run(), PRINTED)
+    held, against, untested = ((whole.verdict == verdict).sum() for verdict in (HOLDS, CONTRADICTED, NOT_TESTED))
+    assert min(held, against, untested) > 0
+    text = markdown(claims_page(whole, "T.", {}, run.family)).replace("\n", " ")
+    said = f"{held} hold (1 by construction), {against} are contradicted, {untested} are not tested"
+    assert f"# T. In this run {said}" in text
     assert "equal to 0" in text
     with pytest.raises(ValueError, match="no heading for claims"):
         claims_page(table.assign(chapter="docs/mine.md"), "T.", {}, run.family)

@@ -5,6 +5,7 @@ Several are taken out at once: whatever needs one that has gone is seen where it
 
 import re
 import shutil
+from functools import reduce
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from study import ROOT, TINY, copy_project, rules_of
 from plan import studies
 
 CODE = ("py", "smk", "yaml", "rst")
+MAIN = "config/config.yaml"
 QUICK = ("plan", "claims")
 
 
@@ -55,15 +57,26 @@ def taken_out(names, folder):
             shutil.rmtree(folder / part / "studies" / name)
         schema = studies.FOLDER / name / "schema.yaml"
         studies.merge(sections, yaml.safe_load(schema.read_text()) if schema.is_file() else {})
-    for path in (*folder.glob("config/*.yaml"), *folder.glob("tests/config/*.yaml")):
-        lines = path.read_text().splitlines(keepends=True)
-        text = "".join(line for line in lines if not any(name in line for name in names))
-        text = re.sub(rf"^ +- ({'|'.join(made)})\n", "", text, flags=re.MULTILINE)  # of `wanted`
+    for path in {*folder.glob("config/*.yaml"), *folder.glob("tests/config/*.yaml")} - {folder / MAIN}:
+        config = yaml.safe_load(path.read_text())
+        for listed, gone in (("studies", names), ("wanted", made)):
+            if config.get(listed):
+                config[listed] = [name for name in config[listed] if name not in gone]
+        if not config.get("wanted"):  # of its own results nothing is left
+            config.pop("wanted", None)
         for *outer, key in keys(sections):
-            indent = "  " * len(outer)
-            text = re.sub(rf"^{indent}{key}:.*\n(?:(?:{indent} |{indent}#).*\n)*", "", text, flags=re.MULTILINE)
-            text = re.sub(rf"(, )?\b{key}: [^,}}\n]+(?=[,}}])" if outer else "$^", "", text)
-        path.write_text(re.sub(r"^studies: +#.*\n(?! +- )", "studies: []\n", text, flags=re.MULTILINE))  # of the last
+            part = reduce(lambda inner, name: inner.get(name, {}), outer, config)
+            part.pop(key, None)
+        path.write_text(yaml.safe_dump(config, sort_keys=False))
+    path = folder / MAIN  # whose comments the pages quote
+    lines = path.read_text().splitlines(keepends=True)
+    text = "".join(line for line in lines if not any(name in line for name in names))
+    text = re.sub(rf"^ +- ({'|'.join(made)})\n", "", text, flags=re.MULTILINE)  # of `wanted`
+    for *outer, key in keys(sections):
+        indent = "  " * len(outer)
+        text = re.sub(rf"^{indent}{key}:.*\n(?:(?:{indent} |{indent}#).*\n)*", "", text, flags=re.MULTILINE)
+        text = re.sub(rf"(, )?\b{key}: [^,}}\n]+(?=[,}}])" if outer else "$^", "", text)
+    path.write_text(re.sub(r"^studies: +#.*\n(?! +- )", "studies: []\n", text, flags=re.MULTILINE))  # of the last
     study.python("-m", "schemas.describe")  # make keys
     return study
 

@@ -32,7 +32,7 @@ WIDTHS = {"small": 8, "large": 24, "truth": 32}
 OF_BYTES = {"claims", *listed("", "of bytes alone")}
 # Of other configs.
 ELSEWHERE = {"learning_rates", *listed("", "(?:if the config lists any|with several (?:seeds|truths|steps))")}
-ELSEWHERE |= {*listed("", "with `(?:known_law.laws|real_head.model)`")}
+ELSEWHERE |= {*listed("", r"with `\w+\.\w+`")}  # a key of a study that the default leaves empty
 OF_TRAINED = {"architecture", *listed("", "models trained here")}
 SPEAK_OF_TOKENS = ("argmaxability", *listed("Tables", "of tokens alone"), *listed("Tables", "of bytes or tokens"))
 WITHOUT_LATEX = ("samples", "frontier")
