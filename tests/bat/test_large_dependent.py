@@ -22,7 +22,7 @@ SMALL = 1e-9  # minima above it, and below `CERTAIN`, are left to neither side
 def test_equal_rows_do_not_take_the_tails_mass(v, d, whole, monkeypatch):
     """The likeliest tokens are one point, from which no mixture reaches the other two, so .24 stays in the support."""
     monkeypatch.setattr(large, "WHOLE", whole)
-    for seed in range(4):
+    for seed in range(2):
         generator = np.random.default_rng([v, d, seed])
         weights, p = np.zeros((v, d)), np.full(v, 1e-9)
         likely = 12 * (d + 1)
@@ -60,7 +60,7 @@ def test_a_working_set_that_lacks_a_direction_proves_nothing_of_the_tail(family)
     assert not few.metric.complete
     slices, place, still = [few.tail[:2], few.tail[5:]], np.array([0]), np.zeros((len(few.tail), 1))
     assert not few.reject_slices(slices, large._sums(position, slices)).any()
-    assert not few.reject_with_tail(place, np.zeros((60, 1)), few.tail, still, few.pull(few.tail, still)).any()
+    assert not few.reject(place, np.zeros((60, 1)), few.tail, still, few.pull(few.tail, still)).any()
     assert (position.status == OPEN).all()
     wider = large._span(few)
     assert wider.metric.complete
@@ -80,7 +80,7 @@ def test_rows_that_differ_by_less_than_the_tolerance_are_one_row_to_the_working_
     np.testing.assert_array_equal(position.status[:60:6] == REJECTED, minima < CERTAIN)
 
 
-@pytest.mark.parametrize("delta", [0.05, DELTA, 20.0])
+@pytest.mark.parametrize("delta", [DELTA, 20.0])
 @pytest.mark.parametrize("nats", [3.0, 7.4])
 @pytest.mark.parametrize(("v", "d", "points"), [(2000, 2, 2000), (5000, 8, 5000), (5000, 16, 5000), (3000, 4, 50)])
 def test_few_dimensions_or_few_distinct_rows_are_decided(v, d, points, nats, delta):

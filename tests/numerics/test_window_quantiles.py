@@ -52,32 +52,9 @@ def test_equal_values_have_an_interval_of_no_width():
     assert (found.value, found.low, found.high) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9])
-def test_intervals_hold_the_quantile_of_all_windows(level):
-    """Nominally 95 % do; treating positions as independent, far fewer would, because values of a window are alike."""
-    every = np.quantile(_drawn(np.random.default_rng(0), 20_000)[0], level)
-    held = 0
-    for seed in range(100):
-        values, ids = _drawn(np.random.default_rng([1, seed]), 50)
-        (found,) = window_quantiles(values, ids, [level], 300, seed)
-        held += found.low <= every <= found.high
-    assert held >= 87
-
-
-def _drawn(rng, windows):
-    ids = np.repeat(np.arange(windows), 20)
-    return np.repeat(rng.normal(size=windows), 20) + 0.5 * rng.normal(size=len(ids)), ids
-
-
 @pytest.mark.parametrize(
-    ("values", "windows", "levels", "message"),
-    [
-        ([], [], [0.5], "no values"),
-        ([1.0], [0, 1], [0.5], "same shape"),
-        ([1.0, np.nan], [4, 5], [0.5], "window 5 has a non-finite"),
-        ([1.0], [0], [99.9], "level 99.9 must lie"),
-    ],
+    ("values", "windows", "message"), [([], [], "no values"), ([1.0, np.nan], [4, 5], "window 5 has a non-finite")]
 )
-def test_mistakes(values, windows, levels, message):
+def test_mistakes(values, windows, message):
     with pytest.raises(ValueError, match=message):
-        window_quantiles(np.array(values), np.array(windows), levels, 10, 0)
+        window_quantiles(np.array(values), np.array(windows), [0.5], 10, 0)

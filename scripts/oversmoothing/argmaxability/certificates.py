@@ -45,10 +45,6 @@ class Certificates:
         """Whether each class is undecided, bool (v,)."""
         return self.result.status == UNDECIDED
 
-    def still_undecided(self, classes: np.ndarray) -> np.ndarray:
-        """Return those of the classes that are undecided."""
-        return classes[self.result.status[classes] == UNDECIDED]
-
     def blocks(self, n: int) -> Iterator[slice]:
         """Divide n hidden vectors so that the logits of a block fit in memory."""
         size = max(1, NUMBERS // len(self.weights))
@@ -66,10 +62,7 @@ class Certificates:
         self._record_witnesses(classes[wider], hidden[which[wider]], margin[wider])
 
     def accept_own_directions(self, coordinates: Coordinates, share: float) -> None:
-        """Record the classes that provably lead in the direction of their own row, where that can be told quickly.
-
-        It is told by a share of the coordinates.
-        """
+        """Record the classes that a share of the coordinates proves to lead in the direction of their own row."""
         if coordinates.back is None or self.bias is not None:
             return
         longest = 2 * float(np.linalg.norm(self.weights, axis=1).max())  # the mean is no longer than a row
@@ -95,13 +88,10 @@ class Certificates:
 
     def adopt(self, other: Argmaxability) -> None:
         """Take over what another search for the same head proved of classes that are undecided here."""
-        for i in np.flatnonzero(self.is_undecided & (other.status != UNDECIDED)).tolist():
-            self.result.status[i] = other.status[i]
-            self.result.hidden[i], self.result.margin[i] = other.hidden[i], other.margin[i]
-            if i in other.combination:
-                self.result.combination[i] = other.combination[i]
-            if i in other.rest:
-                self.result.rest[i] = other.rest[i]
+        own, new = self.result, self.is_undecided & (other.status != UNDECIDED)
+        own.status[new], own.hidden[new], own.margin[new] = other.status[new], other.hidden[new], other.margin[new]
+        own.combination.update({i: found for i, found in other.combination.items() if new[i]})
+        own.rest.update({i: found for i, found in other.rest.items() if new[i]})
 
     def accept_equal_rows(self) -> None:
         """Record that, of classes with equal rows, only one can lead, and only if its bias is above all others'."""
@@ -143,10 +133,7 @@ class Certificates:
         return self.weights.shape[1] + 1 + (self.bias is not None)
 
     def settle_exactly(self, classes: np.ndarray, hidden: np.ndarray, supports: np.ndarray) -> None:
-        """Decide in rational arithmetic what interval arithmetic leaves open: ties, and rows on a face of the hull.
-
-        A combination of so many rows that this would take minutes is left undecided.
-        """
+        """Decide in rational arithmetic what interval arithmetic leaves open, such as ties, if it takes no minutes."""
         weights, bias, result = self.weights, self.bias, self.result
         for i, h, padded in zip(classes.tolist(), hidden, supports, strict=True):
             if result.status[i] != UNDECIDED or not (padded >= 0).any():

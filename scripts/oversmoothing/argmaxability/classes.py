@@ -46,7 +46,7 @@ def argmaxable(
 
     Up to 2,048 classes the search keeps the product of all pairs of rows and goes on until floats can tell no
     more. Above, it works with a part of the rows and has a limit, so some classes may be undecided; besides the weights
-    and a whitened copy it takes some hundred megabytes.
+    and a whitened copy it takes some hundred megabytes. (Grivas, Bogoychev and Lopez, ACL 2022.)
 
     Parameters
     ----------
@@ -69,11 +69,6 @@ def argmaxable(
     ValueError
         If a shape is wrong, or a row has NaN or an infinity.
 
-    References
-    ----------
-    A. Grivas, N. Bogoychev and A. Lopez, "Low-rank softmax can have unargmaxable classes in theory but rarely in
-    practice", ACL 2022.
-
     Examples
     --------
     The last row lies between the others, so no h makes its logit the largest.
@@ -88,10 +83,19 @@ def argmaxable(
     d = weights.shape[1]
     if hidden is not None and (np.ndim(hidden) != 2 or len(hidden) == 0):
         _checked("hidden", hidden, (None, d))
-    return _proved(lambda: _begun(weights, bias, hidden), effort)
+
+    def begun() -> Certificates:
+        certificates = Certificates(weights, bias)
+        certificates.accept_equal_rows()
+        if hidden is not None:
+            for block in certificates.blocks(len(hidden)):
+                certificates.accept_witnesses(_checked("hidden", hidden[block], (None, d), block.start))
+        return certificates
+
+    return _proved(begun, effort)
 
 
-def argmaxable_one(weights: np.ndarray, bias: np.ndarray | None, i: int, effort: int = EFFORT) -> Argmaxability:
+def argmaxable_one(weights: np.ndarray, bias: np.ndarray | None, i: int) -> Argmaxability:
     """Decide as `argmaxable` whether class i is argmaxable, without a search for the others."""
 
     def begun() -> Certificates:
@@ -100,7 +104,7 @@ def argmaxable_one(weights: np.ndarray, bias: np.ndarray | None, i: int, effort:
         certificates.result.status[i] = UNDECIDED
         return certificates
 
-    return _proved(begun, effort)
+    return _proved(begun, EFFORT)
 
 
 def _proved(begin: Callable[[], Certificates], effort: int) -> Argmaxability:
@@ -167,16 +171,6 @@ def reachable(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
     return (weights * gain) @ helmert(len(gain)).T
 
 
-def _begun(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray | None) -> Certificates:
-    """Return the certificates that need no search."""
-    certificates = Certificates(weights, bias)
-    certificates.accept_equal_rows()
-    if hidden is not None:
-        for block in certificates.blocks(len(hidden)):
-            certificates.accept_witnesses(_checked("hidden", hidden[block], (None, weights.shape[1]), block.start))
-    return certificates
-
-
 def _decide(certificates: Certificates, coordinates: Coordinates, effort: int) -> None:
     """Decide the classes that are still undecided."""
     if len(certificates.weights) <= ALL_PAIRS:
@@ -220,7 +214,8 @@ def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates,
     spare = np.full((v, SPARE), NONE)  # rows of each class's first combination, in turn banned from others
     for attempt in range(1 + SPARE):
         for start in range(0, len(left), chunk := max(1, NUMBERS // m)):
-            some = certificates.still_undecided(left[start : start + chunk])
+            some = left[start : start + chunk]
+            some = some[certificates.is_undecided[some]]
             banned = np.maximum(spare[some, attempt - 1], NONE) if attempt else np.full(len(some), NONE)
             search = working_set.search(some, banned, certificates.is_undecided, effort * m + MORE_ROUNDS)
             for block in certificates.blocks(len(search.directions)):

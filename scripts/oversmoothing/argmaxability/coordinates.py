@@ -43,10 +43,7 @@ class Coordinates:
             self.rows[v] = np.append(0.0, ray / np.linalg.norm(ray))
 
     def hidden(self, directions: np.ndarray) -> np.ndarray:
-        """Return hidden vectors (n, d) that order the logits as the directions (n, m) order the rows.
-
-        With a bias that is not affine in the rows this takes n v numbers of memory.
-        """
+        """Return hidden vectors (n, d) that order the logits as the directions (n, m) order the rows."""
         d = self._d
         lifted = directions[:, 1:] @ self._back
         if self._is_free:

@@ -64,10 +64,7 @@ class Equivalent:
 
 
 def equivalent(weights: np.ndarray, bias: np.ndarray | None) -> Equivalent | None:
-    """Return an equivalent head if columns, or the bias, depend on others up to rounding.
-
-    None if none does, or no row depends on others (then every class is argmaxable, whatever rounding left).
-    """
+    """Return an equivalent head if columns, or the bias, depend on others up to rounding, and rows depend on others."""
     d = weights.shape[1]
     offset = np.zeros(len(weights)) if bias is None else bias
     upper, mean, scale, idle = triangle(weights, offset)

@@ -24,10 +24,7 @@ EPS = np.finfo(np.float64).eps
 
 
 def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray | Sequence[int]) -> np.ndarray:
-    """Return some of the rows whose combinations count: (w_j, 1); with a bias (w_j, b_j, 1), and for j = v (0, -1, 0).
-
-    The rows, of d + 1 numbers, or d + 2 with a bias, are the last axis of the result; the others are those of indices.
-    """
+    """Return rows whose combinations count, as the last axis: (w_j, 1), or (w_j, b_j, 1) and for j = v (0, -1, 0)."""
     indices = np.asarray(indices, int)
     v, d = weights.shape
     rows = np.ones((*indices.shape, d + 1 + (bias is not None)))
@@ -40,10 +37,7 @@ def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray
 
 
 def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading class at each hidden vector, and a lower bound of its lead that accounts for rounding.
-
-    The lead is proven if positive, and infinite if v = 1. It takes n v numbers of memory.
-    """
+    """Return the leading class at each hidden vector, and a lower bound of its lead, proven if positive."""
     logits = hidden @ weights.T
     if bias is not None:
         logits += bias
@@ -56,10 +50,7 @@ def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray
 
 
 def proven_leads(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray, sets: np.ndarray) -> np.ndarray:
-    """Return lower bounds (n,) of the lead of each set of classes (n, k) over all others at its hidden vector (n, d).
-
-    The lead is that of the lowest class of the set over the highest one outside, and proven if positive.
-    """
+    """Return lower bounds (n,), proven if positive, of the lead of each set (n, k) over all others at its vector."""
     logits = hidden @ weights.T + (0.0 if bias is None else bias)
     each = np.arange(len(sets))[:, None]
     lowest = logits[each, sets].min(axis=1)
@@ -114,10 +105,7 @@ def proven_combinations(
 def exact_gap(
     weights: np.ndarray, bias: np.ndarray | None, i: int, hidden: np.ndarray, rest: np.ndarray | None = None
 ) -> Fraction:
-    """Return the lead of class i over the best other class at hidden + rest, in rational arithmetic.
-
-    It is negative if another class leads, and 1 by convention for a single class.
-    """
+    """Return the lead of class i over the best other class at hidden + rest, in rational arithmetic; 1 if alone."""
     if len(weights) == 1:
         return Fraction(1)
     logits = weights @ hidden

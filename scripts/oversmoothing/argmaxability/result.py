@@ -59,13 +59,7 @@ class Argmaxability:
 
     @cached_property
     def argmaxable(self) -> np.ndarray:
-        """Whether each class is argmaxable, bool (v,).
-
-        Raises
-        ------
-        ValueError
-            If classes are undecided; the message names them.
-        """
+        """Whether each class is argmaxable, bool (v,); a `ValueError` names undecided classes, if there are any."""
         if len(left := self.undecided()):
             named = f"{left[:NAMED].tolist()}{f' and {len(left) - NAMED} more' if len(left) > NAMED else ''}"
             raise ValueError(

@@ -53,11 +53,10 @@ class WorkingSet:
         self._join(np.unique(np.concatenate((np.arange(v, n), longest, spaced))))
 
     def search(self, classes: np.ndarray, banned: np.ndarray, wanted: np.ndarray, rounds: int) -> Found:
-        """Search for a separating direction or a combination for each of `classes`, (c,).
+        """Search at most so many rounds for a separating direction or a combination for each of `classes`, (c,).
 
         A class's combination must not use its row in `banned`, (c,), if that is not -1. `wanted`, bool (v,), tells of
-        which classes it is of interest where they lead. A class that is still open after so many rounds is given up;
-        its last fit is returned.
+        which classes it is of interest where they lead.
         """
         m, c = self._rows.shape[1], len(classes)
         width = max(1, min(TOGETHER, c, NUMBERS // m**2, NUMBERS // len(self._rows)))

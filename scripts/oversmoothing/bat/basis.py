@@ -65,16 +65,9 @@ class TangentBasis(Basis):
     def normals(self, post: np.ndarray) -> np.ndarray:
         """Return the direction of the basis that each hidden state leaves free.
 
-        Parameters
-        ----------
-        post : array, shape (n, r)
-            What enters the head, h = gain * n.
-
-        Returns
-        -------
-        float64 array, shape (n, m)
-            Unit vectors c: the constraints are the combinations of `columns` that are orthogonal to c. Zero where
-            the head has so many dimensions that dropping n drops no constraint.
+        For what enters the head, h = gain * n, (n, r), these are unit vectors c, float64 (n, m): the constraints are
+        the combinations of `columns` that are orthogonal to c. It is zero where the head has so many dimensions that
+        dropping n drops no constraint.
         """
         n = post / self.gain
         n -= n.mean(axis=1, keepdims=True)
@@ -161,11 +154,7 @@ def prepare_tangent(weights: np.ndarray, gain: np.ndarray) -> TangentBasis:
 
 
 def find_twins(weights: np.ndarray) -> np.ndarray | None:
-    """For each row the first that is equal, (v,); None if no two are.
-
-    Rows with the same sum are compared with the first of them, so of rows that differ and have the same sum some may
-    be missed.
-    """
+    """For each row the first that is equal, (v,); None if no two are. It may miss some where sums are equal."""
     _, first, key = np.unique(weights.sum(axis=1), return_index=True, return_inverse=True)
     if len(first) == len(weights):
         return None

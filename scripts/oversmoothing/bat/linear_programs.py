@@ -15,45 +15,19 @@ FEASIBLE, INFEASIBLE = 0, 2  # status codes of linprog
 
 
 def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: float = DELTA) -> np.ndarray:
-    """BAT-reject set, computed with SciPy's HiGHS (thesis 4.1.6 and appendix D; Finlayson et al. 2024).
+    """BAT-reject set, bool (v,), of one distribution (v,) under a head (v, d), computed with SciPy's HiGHS.
 
-    Token i is in the set if there is q with q_i = 0, sum q = 1, 0 <= q <= p e^delta and W^T q = W^T p. The unknowns
-    are z = (p - q) / p_i, so that z_i = 1, the others lie between -(e^delta - 1) p_j / p_i and p_j / p_i, and
-    [W, 1]^T z = 0. In terms of q, a tolerance of 1e-10 would let every token with less mass vanish; in terms of z it is
-    small relative to the token in question, however rare. For the same reason the columns of W are centred and
-    normalised, neither of which changes the set.
+    Token i is in the set if there is q with q_i = 0, sum q = 1, 0 <= q <= p e^delta and W^T q = W^T p (thesis 4.1.6 and
+    appendix D; M. Finlayson, J. Hewitt, A. Koller, S. Swayamdipta and A. Sabharwal, "Closing the curious case of neural
+    text degeneration", ICLR 2024). The unknowns are z = (p - q) / p_i, so that z_i = 1, the others lie between
+    -(e^delta - 1) p_j / p_i and p_j / p_i, and [W, 1]^T z = 0. In terms of q, a tolerance of 1e-10 would let every
+    token with less mass vanish; in terms of z it is small relative to the token in question, however rare. For the same
+    reason the columns of W are centred and normalised, neither of which changes the set.
 
-    Parameters
-    ----------
-    weights : array, shape (v, d)
-        The head W.
-    p : array, shape (v,)
-        A distribution; renormalised in float64.
-    delta : float
-        In nats, at least 0. Tokens with p_i >= 1 - e^-delta are accepted without a program, as in the thesis, because
-        the others cannot hold all the mass. Tokens with p_i = 0 are in the set.
-
-    Returns
-    -------
-    bool array, shape (v,)
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not match, p is not a distribution or delta is negative.
-    RuntimeError
-        If HiGHS decides a token neither feasible nor infeasible.
-
-    References
-    ----------
-    M. Finlayson, J. Hewitt, A. Koller, S. Swayamdipta and A. Sabharwal, "Closing the curious case of neural text
-    degeneration", ICLR 2024.
+    Tokens with p_i >= 1 - e^-delta are accepted without a program, as in the thesis, because the others cannot hold all
+    the mass. Tokens with p_i = 0 are in the set. A `RuntimeError` is raised if HiGHS decides a token neither way.
     """
     weights, p = np.asarray(weights, np.float64), np.asarray(p, np.float64)
-    if weights.ndim != 2 or p.shape != weights.shape[:1]:
-        raise ValueError(f"weights {weights.shape} and p {p.shape} must be (v, d) and (v,)")
-    if not delta >= 0:
-        raise ValueError(f"delta {delta} is negative")
     p = distributions(p, len(weights))[0]
     constraints = constraint_matrix(weights)
     rejected = p == 0

@@ -20,7 +20,7 @@ import oversmoothing.bat.simplex as simplex
 from oversmoothing.bat import DELTA, LARGEST_DELTA
 from oversmoothing.bat.basis import Basis, TangentBasis
 from oversmoothing.bat.large.constraints import Constraints
-from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED
+from oversmoothing.bat.large.position import OPEN
 from oversmoothing.bat.large.solve import solve
 from oversmoothing.numerics.distributions import distributions
 
@@ -59,12 +59,8 @@ class RejectSet:
 class Certificates:
     """Basis of each decision, from which tests/bat/certificates.py proves it in exact arithmetic.
 
-    Attributes
-    ----------
-    basis : int16 array, shape (n, v, m)
-        For each token, the basic tokens at its decision, padded with -1; all -1 if no basis was needed.
-    rest : int8 array, shape (n, v, v)
-        For each token, the state of the others: 0 at zero, 1 at p, 2 at p e^delta, 3 basic.
+    `basis`, int16 (n, v, m), has for each token the basic tokens at its decision, padded with -1, all -1 if no basis
+    was needed; `rest`, int8 (n, v, v), the state of the others: 0 at zero, 1 at p, 2 at p e^delta, 3 basic.
     """
 
     basis: np.ndarray
@@ -139,38 +135,70 @@ def reject_set(
             f"certificates of {v} tokens are too large to keep (at most {LARGEST_DENSE}); "
             "`large.solve.solve` keeps those of the tokens named in `witnesses`"
         )
-    kept = Certificates(
-        np.full((n, v, m) if certificates else (0, v, m), -1, np.int16),
-        np.full((n, v, v) if certificates else (0, v, v), 3, np.int8),
-    )
+    kept = (np.full((n, v, m), -1, np.int16), np.full((n, v, v), 3, np.int8)) if certificates else None
     if math.exp(delta) == 1 or (basis.full and not normals.any()):
         status = np.where(p > 0, simplex.ACCEPTED, simplex.REJECTED)
     elif v > LARGEST_DENSE:
         status = _solve_large(basis, normals, p, math.exp(delta), mass_tolerance)
     else:
-        status = np.zeros((n, v), np.int8)
-        simplex.solve(basis.columns, normals, p, math.exp(delta), mass_tolerance, status, kept.basis, kept.rest)
-    return RejectSet(p, status == simplex.REJECTED, status == simplex.UNDECIDED, kept if certificates else None)
+        status = simplex.solve(basis.columns, normals, p, math.exp(delta), mass_tolerance, kept)
+    proofs = Certificates(*kept) if kept else None
+    return RejectSet(p, status == simplex.REJECTED, status == simplex.UNDECIDED, proofs)
+
+
+def bracket(
+    basis: Basis, p: np.ndarray, delta: float = DELTA, mass_tolerance: float = 0.0, post: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a lower and an upper bound of TBAT, the mass of each distribution on its own BAT-reject set.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of the head: `bat.prepare`, or `bat.prepare_tangent` for the condition behind a LayerNorm.
+    p : array, shape (n, v) or (v,)
+        Distributions; zeros are allowed.
+    delta : float
+        In nats, 0 to 20: as that of `bat.reject_set`.
+    mass_tolerance : float
+        Width of the bracket that suffices, 0 for exact values. Above 1,000 tokens a bracket may stay wider.
+    post : array, shape (n, r) or (r,), optional
+        Input of the head at each position; required for a `TangentBasis`, and only allowed for it.
+
+    Returns
+    -------
+    low, high : float64 arrays, shape (n,)
+        TBAT lies between them. They are equal where every token is decided.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a row of p is not a distribution, or delta or mass_tolerance is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from oversmoothing import bat
+    >>> basis = bat.prepare(np.array([[1.0], [2.0], [3.0]]))
+    >>> low, high = bat.bracket(basis, np.array([[0.45, 0.1, 0.45], [0.3, 0.4, 0.3]]))
+    >>> low.round(6), high.round(6)
+    (array([0.1, 0. ]), array([0.1, 0. ]))
+    """
+    return reject_set(basis, p, delta, mass_tolerance, post).mass
 
 
 def _solve_large(basis: Basis, normals: np.ndarray, p: np.ndarray, bound: float, mass_tolerance: float) -> np.ndarray:
     """Status of each token: by `simplex` where few have mass, as after top-k, and else by `large`."""
     columns = basis.columns
     status = np.full(p.shape, simplex.REJECTED, np.int8)
-    none = np.zeros((0, 0, 0), np.int16), np.zeros((0, 0, 0), np.int8)  # no certificates
     norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))
-    known = {REJECTED: simplex.REJECTED, ACCEPTED: simplex.ACCEPTED, OPEN: simplex.UNDECIDED}
     for i, (normal, row) in enumerate(zip(normals, p, strict=True)):
         support = np.flatnonzero(row)
         if len(support) <= LARGEST_DENSE:
-            few = np.zeros((1, len(support)), np.int8)
             rows = np.ascontiguousarray(columns[support])
-            simplex.solve(rows, normal[None], row[None, support], bound, mass_tolerance, few, *none)
-            status[i, support] = few[0]
+            status[i, support] = simplex.solve(rows, normal[None], row[None, support], bound, mass_tolerance)[0]
         else:
             position = solve(Constraints(columns, norms, normal, basis.twins), row, bound, mass_tolerance)
-            for state, name in known.items():
-                status[i, position.status == state] = name
+            status[i] = np.where(position.status == OPEN, simplex.UNDECIDED, position.status)
     return status
 
 

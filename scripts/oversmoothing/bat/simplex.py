@@ -38,23 +38,23 @@ def solve(
     p: np.ndarray,
     bound: float,
     mass_tolerance: float,
-    status: np.ndarray,
-    basis: np.ndarray,
-    rest: np.ndarray,
-) -> None:
-    """Write into `status`, int8 (n, v), what is decided of each token: REJECTED, ACCEPTED or UNDECIDED.
+    kept: tuple[np.ndarray, np.ndarray] | None = None,
+) -> np.ndarray:
+    """Return what is decided of each token, int8 (n, v): REJECTED, ACCEPTED or UNDECIDED.
 
     `columns` (v, m) is orthonormal, and `normals` (n, m) has the direction of it that each position leaves free, or
     zeros. A position of `p` (n, v) is finished once its open tokens have at most the mass `mass_tolerance`; `bound` is
-    E, above 1. `basis` and `rest` receive what `reject.Certificates` holds, in units of p; or have size 0.
+    E, above 1. `kept` receives the arrays of `reject.Certificates`, in units of p.
     """
-    no_basis, no_rest = np.zeros((0, 0), np.int16), np.zeros((0, 0), np.int8)
+    status = np.zeros(p.shape, np.int8)
+    nothing = np.zeros((0, 0), np.int16), np.zeros((0, 0), np.int8)
 
     def solve_position(i: int) -> None:
-        kept = (basis[i], rest[i]) if basis.size else (no_basis, no_rest)
-        _solve_position(columns, normals[i], p[i], bound, mass_tolerance, status[i], *kept)
+        basis, rest = (kept[0][i], kept[1][i]) if kept else nothing
+        _solve_position(columns, normals[i], p[i], bound, mass_tolerance, status[i], basis, rest)
 
     in_threads(solve_position, len(p))
+    return status
 
 
 @compiled(nogil=True)

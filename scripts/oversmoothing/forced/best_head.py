@@ -40,17 +40,7 @@ OVERHEAD = 6 << 27  # bytes that projections take in any case
 
 @dataclass(frozen=True)
 class BestHead:
-    """The best head of a rank that was found for n truths.
-
-    Attributes
-    ----------
-    weights : float64 array, shape (v, r)
-        W.
-    forced : float64 array, shape (n,)
-        What it forces on each truth that it was fitted to, in nats.
-    gap : float64 array, shape (n,)
-        Of `forced`, as in `projection.Projection`.
-    """
+    """The best head W (v, r) that was found, and what it forces on each truth, in nats, with its gap (n,)."""
 
     weights: np.ndarray
     forced: np.ndarray
@@ -92,7 +82,8 @@ def best_head(
         raise ValueError(f"rank {rank} must be at least {least}")
     if rank >= p.shape[1] - 1:
         weights = np.eye(p.shape[1])[:, :rank]
-        return _as_result(weights, project(weights, p))
+        nearest = project(weights, p)
+        return BestHead(weights, nearest.forced, nearest.gap)
     large = bool(rounds) and rank < COMMON and p.shape[1] > LARGE and common_mass(p, COMMON) >= MOST
     iterations, settled = (FINAL, FINAL_SETTLED) if large else (ITERATIONS, SETTLED)
     if large and start is None:
@@ -106,7 +97,12 @@ def best_head(
         fitted, hidden, value = descend(p, fitted, hidden, iterations, step, sharp=large)
         if value >= (1 - settled) * before:
             break
-    return _ended(p, fitted, hidden) if rounds else _as_result(fitted, nearest)
+    if rounds:
+        logits = hidden @ fitted.T
+        logits -= logits.max(axis=1, keepdims=True)
+        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        nearest = project(fitted, p, start=logits, tolerance=TOLERANCE)
+    return BestHead(fitted, nearest.forced, nearest.gap)
 
 
 def _begun(p: np.ndarray, rank: int, start: np.ndarray | None) -> tuple[np.ndarray, Projection]:
@@ -128,13 +124,6 @@ def _of_common(p: np.ndarray, rank: int, rounds: int, step: Callable[[], object]
     return np.concatenate([best.weights[:-1], rare])[np.argsort(order)], nearest.hidden
 
 
-def _ended(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> BestHead:
-    logits = hidden @ weights.T
-    logits -= logits.max(axis=1, keepdims=True)
-    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
-    return _as_result(weights, project(weights, p, start=logits, tolerance=TOLERANCE))
-
-
 def leading(p: np.ndarray, rank: int, log_q: np.ndarray | float = 0.0) -> np.ndarray:
     """Head (v, r) of the best approximation of rank r to log p - log q (n, v), tokens weighted by the truths' mean."""
     mean = p.mean(axis=0)
@@ -145,10 +134,6 @@ def leading(p: np.ndarray, rank: int, log_q: np.ndarray | float = 0.0) -> np.nda
     columns = svd(missing * scale, full_matrices=False)[2][:rank].T / scale[:, None]
     further = np.argsort(-mean)[: max(0, rank - columns.shape[1])]  # where there are fewer truths than columns
     return np.column_stack([columns, np.eye(len(mean))[:, further]])
-
-
-def _as_result(weights: np.ndarray, nearest: Projection) -> BestHead:
-    return BestHead(weights, nearest.forced, nearest.gap)
 
 
 def bytes_needed(n: int, v: int, rank: int) -> int:

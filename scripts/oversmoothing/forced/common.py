@@ -32,10 +32,7 @@ def divided(p: np.ndarray, common: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_of(p: np.ndarray, row: np.ndarray, hidden: np.ndarray, log_q: np.ndarray) -> np.ndarray:
-    """Return rows (m, r) for tokens to which truths give p (n, m), in place of one row (r,) that stood for all of them.
-
-    `hidden` (n, r) enters the head, and `log_q` (n,) are the log-probabilities that it gives the one row.
-    """
+    """Return rows (m, r) for tokens of truths p (n, m), in place of one row (r,) of log-probability `log_q` (n,)."""
     level = (log_q - hidden @ row)[:, None]
     with np.errstate(divide="ignore"):
         shares = np.maximum(np.log(p), LOWEST) - np.maximum(np.log(p.sum(axis=1, keepdims=True)), LOWEST)
@@ -48,10 +45,7 @@ def rows_of(p: np.ndarray, row: np.ndarray, hidden: np.ndarray, log_q: np.ndarra
 
 
 def _lowered(p: np.ndarray, rows: np.ndarray, hidden: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Rows (m, r) after steps in the metric sum_i max(p_ij, q_ij) h_i h_i^T, of those that lower their f_j.
-
-    Newton's steps, in the metric of q alone, are too long where q is far below p.
-    """
+    """Rows (m, r) after steps in the metric sum_i max(p_ij, q_ij) h_i h_i^T, of those that lower their f_j."""
     unit, pairs = np.eye(rows.shape[1]), pair_products(hidden)
     q, values = _values(p, rows, hidden, level)
     for _ in range(STEPS):

@@ -31,8 +31,7 @@ def descend(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return a head (v, r), hidden vectors (n, r) and their mean divergence from truths p (n, v), lower or as low.
 
-    `step` is called after each iteration. `sharp` measures rows of W with max(p, q) in place of q, so that the first
-    steps are not too long where q is far below p.
+    `sharp` measures rows of W with max(p, q) in place of q: else the first steps are too long where q is far below p.
     """
     weights, hidden = _balanced(p, weights, hidden)
     by_row, by_position = _metric(p, weights, hidden, sharp)

@@ -14,12 +14,8 @@ def on_family(head: Head, logits: np.ndarray) -> np.ndarray:
     """Log-probabilities, float64 (n, v), of a head's distributions that are closest to stored logits (n, v).
 
     Logits are stored in float32, or rebuilt from states in bf16, so they lie off the family by rounding, and the
-    identity KL(p || q) = KL(p || q*) + KL(q* || q) would hold only up to that.
-
-    Raises
-    ------
-    ValueError
-        If they lie off it by more: a cap, a mixture, or another head.
+    identity KL(p || q) = KL(p || q*) + KL(q* || q) would hold only up to that. A `ValueError` says if they lie off it
+    by more.
     """
     stored = logits.astype(np.float64)
     stored -= logsumexp(stored, axis=1, keepdims=True)

@@ -38,7 +38,6 @@ from oversmoothing.numerics.layer_norm import behind_norm
 
 RANDOM = 4  # starts beside those that are derived from the free minimum
 ENOUGH = 1e-7  # nats: a gap at which no further start is tried
-STARTS = ("quadratic", "free", "opposite", "given", "random")
 
 
 @dataclass(frozen=True)
@@ -128,10 +127,7 @@ def project_on_ellipsoid(
 
 
 class BehindNorm:
-    """A head behind its norm, prepared for many calls: coordinates y of vectors s = sqrt(r) B^T y, and what they give.
-
-    Arguments are those of `project_on_ellipsoid`.
-    """
+    """A head behind its norm, as of `project_on_ellipsoid`: coordinates y of s = sqrt(r) B^T y, and what they give."""
 
     def __init__(self, weights: np.ndarray, gain: np.ndarray, bias: np.ndarray | None, centres: bool) -> None:
         behind = behind_norm(weights, gain)  # which also checks the gain
@@ -153,7 +149,8 @@ class BehindNorm:
         family, centre = self.family, self._coordinates(free.hidden)
         moments = p @ family.columns
         given = None if start is None else self._coordinates(self.head.coordinates(start) @ self.head.back)
-        sought = left = np.flatnonzero((np.linalg.norm(centre, axis=1) >= 1) | (not self.fills_ball))
+        fills_ball = len(self.unused) > 0 or not len(self.basis)  # so that the sphere gives what is inside it
+        sought = left = np.flatnonzero((np.linalg.norm(centre, axis=1) >= 1) | (not fills_ball))
         y, log_q, gap, first = centre.copy(), free.log_q.copy(), free.gap.copy(), np.full(len(p), -1, np.int8)
         lowest, gap[left] = np.full(len(p), np.inf), np.inf
         for number, points in _starts(family, centre, given, random):
@@ -173,11 +170,6 @@ class BehindNorm:
         rounding = 4 * ROUNDING * np.linalg.norm(family.columns)
         return OnEllipsoid(log_q, self.gain * self._outputs(y), forced, np.clip(gap + rounding, 0, forced), first)
 
-    @property
-    def fills_ball(self) -> bool:
-        """Whether the points of the sphere give what those inside it give."""
-        return len(self.unused) > 0 or not len(self.basis)
-
     def _coordinates(self, s: np.ndarray) -> np.ndarray:
         """Coordinates y (n, k) of vectors s (n, r)."""
         return s @ self.basis.T / self.radius
@@ -193,7 +185,7 @@ class BehindNorm:
 def _starts(
     family: Family, centre: np.ndarray, given: np.ndarray | None, random: int
 ) -> Iterator[tuple[int, Callable[[np.ndarray], np.ndarray]]]:
-    """Place in `STARTS`, and a function that gives the points of the sphere from which some positions begin."""
+    """Number as in `OnEllipsoid.start`, and a function that gives the points from which some positions begin."""
     yield 0, lambda some: lowest_of_quadratic(family, centre[some])
     yield 1, lambda some: scaled(centre[some])
     yield 2, lambda some: scaled(-centre[some])

@@ -22,27 +22,16 @@ NO, YES, UNDECIDED = 0, 1, -1
 
 
 def faces(columns: np.ndarray, sets: np.ndarray) -> np.ndarray:
-    """Whether each set of tokens is a face of the polytope of a head's rows.
+    """Whether each set of tokens, bool (n, v), is a face of the polytope of a head's rows, int8 (n,).
 
-    Parameters
-    ----------
-    columns : float64 array, shape (v, m)
-        Rows of the head, in any coordinates of full rank, such as `head.Head.columns`.
-    sets : bool array, shape (n, v)
-        None empty.
-
-    Returns
-    -------
-    int8 array, shape (n,)
-        YES, NO, or UNDECIDED where rounding hides the answer.
+    `columns` (v, m) are the rows, in any coordinates of full rank, such as `head.Head.columns`. YES, NO, or UNDECIDED
+    where rounding hides the answer.
     """
     return np.array([_is_face(columns, inside) for inside in sets], np.int8)
 
 
 def _is_face(columns: np.ndarray, inside: np.ndarray) -> int:
     mine, others = columns[inside], columns[~inside]
-    if not len(mine):
-        raise ValueError("an empty set of tokens is no face")
     if not len(others):
         return YES
     away = others - mine[0]

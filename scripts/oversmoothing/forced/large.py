@@ -37,41 +37,35 @@ KEPT = 0.5  # nats, the largest change of a log-probability after which the fact
 BLOCK = 8192  # tokens that are cast to float32 at a time
 
 
-class Large:
-    """A head over a large vocabulary."""
+def project_one(head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """Coordinates (m,), log-probabilities (v,) and gap of a head's distribution nearest to p (v,), from theta (m,).
 
-    def __init__(self, head: Head) -> None:
-        self.bias, self.columns = head.bias, head.columns
-
-    def project(self, p: np.ndarray, theta: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, float]:
-        """Coordinates (m,), log-probabilities (v,) and gap of the distribution nearest to p (v,).
-
-        It ends once the gap is at most the tolerance, or `CLOSE` and the share `SHARE` of the divergence, or when
-        rounding or the number of steps ends it.
-        """
-        point, gap = _Point(self, p, theta), np.inf
-        weights = logarithmic_means(p, point.log_q)
-        for _ in range(STEPS):
-            direction, change, decrement = point.step(weights)
-            reached = float(divergence(p[None], point.log_q[None])[0])
-            enough = max(tolerance, min(SHARE * reached, CLOSE))
-            if decrement <= enough:
-                gap = min(gap, point.gap())  # that of a point before holds too, as no step raises the objective
-            if gap <= enough or reached <= NEGLIGIBLE or decrement <= 0:
-                break
-            if not point.move(direction, change, decrement):
-                break
-            weights = logarithmic_means(p, point.log_q) if decrement > FAR else point.q
-        return point.theta, point.log_q, point.gap() if np.isinf(gap) else gap
+    It ends once the gap is at most the tolerance, or `CLOSE` and the share `SHARE` of the divergence, or when rounding
+    or the number of steps ends it.
+    """
+    point, gap = _Point(head, p, theta), np.inf
+    weights = logarithmic_means(p, point.log_q)
+    for _ in range(STEPS):
+        direction, change, decrement = point.step(weights)
+        reached = float(divergence(p[None], point.log_q[None])[0])
+        enough = max(tolerance, min(SHARE * reached, CLOSE))
+        if decrement <= enough:
+            gap = min(gap, point.gap())  # that of a point before holds too, as no step raises the objective
+        if gap <= enough or reached <= NEGLIGIBLE or decrement <= 0:
+            break
+        if not point.move(direction, change, decrement):
+            break
+        weights = logarithmic_means(p, point.log_q) if decrement > FAR else point.q
+    return point.theta, point.log_q, point.gap() if np.isinf(gap) else gap
 
 
 class _Point:
     """A point of the family on the way to a truth."""
 
-    def __init__(self, large: Large, p: np.ndarray, theta: np.ndarray) -> None:
-        self.columns, self.moments = large.columns, p @ large.columns
+    def __init__(self, head: Head, p: np.ndarray, theta: np.ndarray) -> None:
+        self.columns, self.moments = head.columns, p @ head.columns
         self.theta, self.sampled, self.moved = theta, SAMPLED * len(theta), np.inf
-        self.z = large.columns @ theta + large.bias
+        self.z = head.columns @ theta + head.bias
         self._measure()
 
     def step(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -138,16 +132,8 @@ class _Point:
         """Factor of the Hessian H_c of a sample of the weights."""
         self.tokens, self.weights = sample(weights, self.sampled)
         self.rows = self.columns if len(self.tokens) == len(self.columns) else self.columns[self.tokens]
-        total, m = float(self.weights.sum()), len(self.mean)
-        self.centre = self.weights @ self.rows / total
-        hessian, centre = np.zeros((m, m), np.float32, order="F"), self.centre.astype(np.float32)
-        root = np.sqrt(self.weights).astype(np.float32)[:, None]
-        for begin in range(0, len(self.rows), BLOCK):
-            some = slice(begin, begin + BLOCK)
-            scaled = self.rows[some].astype(np.float32)
-            scaled -= centre
-            scaled *= root[some]
-            hessian = ssyrk(1.0, scaled.T, beta=1.0, c=hessian, lower=1, overwrite_c=1)
+        self.centre = self.weights @ self.rows / float(self.weights.sum())
+        hessian = scatter(self.columns, self.tokens, self.weights, self.centre, BLOCK)
         diagonal = np.einsum("ii->i", hessian)
         ridge = max(float(diagonal.mean()), 1e-30) * RIDGE
         for _ in range(8):
@@ -157,11 +143,23 @@ class _Point:
                 return
             except LinAlgError:
                 ridge *= 10
-        self.factor = np.eye(m, dtype=np.float32)
+        self.factor = np.eye(len(self.mean), dtype=np.float32)
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
         size = max(float(abs(right).max()), 1e-300)  # so that float32 holds it
         return cho_solve((self.factor, True), (right / size).astype(np.float32), check_finite=False) * float(size)
+
+
+def scatter(columns: np.ndarray, tokens: np.ndarray, weights: np.ndarray, centre: np.ndarray, block: int) -> np.ndarray:
+    """Scatter (m, m), of which the lower triangle counts, of some weighted tokens about a centre (m,), in float32."""
+    found = np.zeros((len(centre), len(centre)), np.float32, order="F")
+    for begin in range(0, len(tokens), block):
+        some = slice(begin, begin + block)
+        rows = columns[tokens[some]].astype(np.float32)
+        rows -= centre.astype(np.float32)
+        rows *= np.sqrt(weights[some]).astype(np.float32)[:, None]
+        found = ssyrk(1.0, rows.T, beta=1.0, c=found, lower=1, overwrite_c=1)
+    return found
 
 
 def sample(weights: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:

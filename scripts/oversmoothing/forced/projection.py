@@ -1,12 +1,11 @@
 """The distribution of a head that is nearest to a truth, with a proof of how near.
 
 The distributions that a linear head gives, q = softmax(b + W h), are an exponential family. For a truth p > 0 let q*
-minimise KL(p || q) over h. The minimum is unique, W^T q* = W^T p, and for *every* q of the family
+minimise KL(p || q) over h. Then W^T q* = W^T p, and for *every* q of the family (proof: docs/forced.md)
 
     KL(p || q) = KL(p || q*) + KL(q* || q):
 
-what the head forces, whatever enters it, and the rest. (log q - log q* is W h + constant, and q* and p have the same
-mean of W; so the mean of log q* - log q under p is the one under q*.)
+what the head forces, whatever enters it, and the rest.
 
 Certificate. Let U be an orthonormal basis of the centred head, m = U^T q, H = U^T (diag q - q q^T) U and
 H x = U^T p - m. The vector t_i = q_i (1 + (u_i - m)^T x) sums to 1 and has U^T t = U^T p. If t >= 0 it is a
@@ -30,7 +29,7 @@ from scipy.special import logsumexp
 
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.forced.large import HALVINGS, LONGEST, Large
+from oversmoothing.forced.large import HALVINGS, LONGEST, project_one
 from oversmoothing.numerics.distributions import distributions
 
 TOLERANCE = 1e-15  # nats, of the gap without its rounding: one more step squares it
@@ -77,7 +76,7 @@ def project(
     """Return the distributions q* that a head can give nearest to truths, and the divergence that it forces.
 
     Of the distributions q = softmax(b + W h), for any h, q* has the smallest KL(p || q). No model with this head comes
-    nearer to the truth p than KL(p || q*).
+    nearer to the truth p than KL(p || q*) (Csiszar 1975).
 
     Parameters
     ----------
@@ -100,11 +99,6 @@ def project(
     ------
     ValueError
         If shapes do not match, a value is not finite or a row of `p` is not a distribution.
-
-    References
-    ----------
-    I. Csiszar, "I-divergence geometry of probability distributions and minimization problems", Annals of Probability
-    1975.
 
     Examples
     --------
@@ -130,35 +124,14 @@ def project_on(head: Head, p: np.ndarray, start: np.ndarray | None = None, toler
         theta = head.coordinates(np.maximum(log_p, np.log(1e-300)))
         return Projection(log_p, theta @ head.back, np.zeros(n), np.zeros(n))
     theta, gap, log_q = np.zeros((n, m)), np.zeros(n), np.empty((n, v))
-    if v * m * m > LARGEST_DENSE:
-        large = Large(head)
-        for i, row in enumerate(p):
-            first = head.coordinates(np.maximum(log_p[i], LOWEST) if start is None else start[i])
-            theta[i], log_q[i], gap[i] = large.project(row, first, tolerance)
-        return _projection(head, p, theta, log_q, gap)
-    for begin in range(0, n, size := max(1, BATCH // (v + m * m))):
-        some = slice(begin, begin + size)
+    one_by_one = v * m * m > LARGEST_DENSE
+    size = 1 if one_by_one else max(1, BATCH // (v + m * m))
+    for begin in range(0, n, size):
+        some = begin if one_by_one else slice(begin, begin + size)
         first = head.coordinates(np.maximum(log_p[some], LOWEST) if start is None else start[some])
-        theta[some], log_q[some], gap[some] = _newton(head, p[some], first, tolerance)
-    return _projection(head, p, theta, log_q, gap)
-
-
-def _projection(head: Head, p: np.ndarray, theta: np.ndarray, log_q: np.ndarray, gap: np.ndarray) -> Projection:
+        theta[some], log_q[some], gap[some] = (project_one if one_by_one else _newton)(head, p[some], first, tolerance)
     forced = divergence(p, log_q)
     return Projection(log_q, theta @ head.back, forced, np.minimum(gap, forced))
-
-
-@dataclass
-class _Iterate:
-    """Points of a family and what is known of them; one row per position."""
-
-    log_q: np.ndarray
-    gradient: np.ndarray  # U^T p - U^T q
-    direction: np.ndarray  # H^-1 gradient
-    change: np.ndarray  # (u_i - m)^T direction, relative change of q_i
-    decrement: np.ndarray  # gradient . direction
-    gap: np.ndarray
-    noise: np.ndarray  # the part of the gap that is rounding
 
 
 @np.errstate(over="ignore", invalid="ignore")  # near infinity, where the Hessian is nearly zero
@@ -169,13 +142,13 @@ def _newton(
     moments = p @ head.columns
     gap, best, left = np.full(len(p), np.inf), theta.copy(), np.arange(len(p))
     for _ in range(STEPS):
-        now = _at(head, moments[left], theta)
-        length, fall = _length(now)
-        theta = theta + length[:, None] * now.direction
-        bound = np.maximum(now.gap - fall, now.noise)  # the lower bound that was proved holds for the next point too
+        direction, now, noise, *line = _at(head, moments[left], theta)
+        length, fall = _length(*line)
+        theta = theta + length[:, None] * direction
+        bound = np.maximum(now - fall, noise)  # the lower bound that was proved holds for the next point too
         better = ~(bound >= gap[left])
         best[left], gap[left] = theta, np.minimum(gap[left], bound)  # no step raises the objective
-        going = (now.gap - now.noise > tolerance) & (better | (gap[left] > NEGLIGIBLE))
+        going = (now - noise > tolerance) & (better | (gap[left] > NEGLIGIBLE))
         if not going.any():
             break
         left, theta = left[going], theta[going]
@@ -183,8 +156,8 @@ def _newton(
     return best, z - logsumexp(z, axis=1, keepdims=True), gap
 
 
-def _at(head: Head, moments: np.ndarray, theta: np.ndarray) -> _Iterate:
-    """Newton's direction and the certificate at the points theta (n, m)."""
+def _at(head: Head, moments: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Newton's direction at points theta (n, m); their gap, and its part that is rounding; what `_length` takes."""
     columns, m = head.columns, head.columns.shape[1]
     z = theta @ columns.T + head.bias
     z -= z.max(axis=1, keepdims=True)
@@ -203,7 +176,7 @@ def _at(head: Head, moments: np.ndarray, theta: np.ndarray) -> _Iterate:
     possible = (change.min(axis=1) >= -1) & (missed <= SOLVED)
     gap = np.where(possible, (q * _entropy_of(change)).sum(axis=1), np.inf)
     noise = 2 * missed * (1 + np.linalg.norm(theta + direction, axis=1))
-    return _Iterate(log_q, gradient, direction, change, decrement, gap + np.where(possible, noise, 0), noise)
+    return direction, gap + np.where(possible, noise, 0), noise, log_q, change, decrement
 
 
 def second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None) -> np.ndarray:
@@ -239,21 +212,22 @@ def _solved(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     return direction + solve(gradient - np.einsum("nab,nb->na", hessian, direction))
 
 
-def _length(now: _Iterate) -> tuple[np.ndarray, np.ndarray]:
+def _length(log_q: np.ndarray, change: np.ndarray, decrement: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lengths of Newton's steps at which the objective falls by a share of what its slope promises (Armijo); the falls.
+
+    `change`, (u_i - m)^T direction, is the relative change of q_i, and `decrement` the product of gradient and step.
 
     Where no probability changes by more than the share `QUADRATIC`, the whole step lowers the objective, by about half
     of what the slope promises, too little to be measured; there the fall is given as 0.
     """
-    length = np.minimum(1, LONGEST / np.maximum(abs(now.change).max(axis=1), 1e-300))
+    length = np.minimum(1, LONGEST / np.maximum(abs(change).max(axis=1), 1e-300))
     fall = np.zeros(len(length))
-    waiting = np.flatnonzero(abs(now.change).max(axis=1) > QUADRATIC)
+    waiting = np.flatnonzero(abs(change).max(axis=1) > QUADRATIC)
     for _ in range(HALVINGS):
         s = length[waiting]
-        change = s[:, None] * now.change[waiting]
-        grown = np.exp(now.log_q[waiting]) * np.expm1(change)
-        fall[waiting] = s * now.decrement[waiting] - np.log1p(grown.sum(axis=1))
-        short = ~(fall[waiting] >= 1e-4 * s * now.decrement[waiting] - ROUNDING)
+        grown = np.exp(log_q[waiting]) * np.expm1(s[:, None] * change[waiting])
+        fall[waiting] = s * decrement[waiting] - np.log1p(grown.sum(axis=1))
+        short = ~(fall[waiting] >= 1e-4 * s * decrement[waiting] - ROUNDING)
         waiting = waiting[short]
         length[waiting] /= 2
         if not len(waiting):

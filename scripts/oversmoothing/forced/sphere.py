@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.blas import ssyrk
 from scipy.special import logsumexp
 
-from oversmoothing.forced.large import HALVINGS
+from oversmoothing.forced.large import HALVINGS, scatter
 from oversmoothing.forced.projection import BATCH, LARGEST_DENSE, second_moments
 
 STEPS = 100
@@ -49,14 +48,8 @@ class Family:
         return second_moments(self.columns, q, self.pairs) - mean[:, :, None] * mean[:, None, :]
 
     def _hessian_in_float32(self, q: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        found = np.zeros((len(mean), len(mean)), np.float32, order="F")
         counted = np.flatnonzero(q > RARE / len(q))
-        for begin in range(0, len(counted), BLOCK):
-            some = counted[begin : begin + BLOCK]
-            rows = self.columns[some].astype(np.float32)
-            rows -= mean.astype(np.float32)
-            rows *= np.sqrt(q[some]).astype(np.float32)[:, None]
-            found = ssyrk(1.0, rows.T, beta=1.0, c=found, lower=1, overwrite_c=1)
+        found = scatter(self.columns, counted, q[counted], mean, BLOCK)
         return np.tril(found).astype(np.float64) + np.tril(found, -1).T
 
 
@@ -100,9 +93,7 @@ def lowest_of_quadratic(family: Family, centre: np.ndarray) -> np.ndarray:
 def descend(family: Family, moments: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Ends (n, k) of descents from points y of the sphere, by Newton's method on it with a line search.
 
-    References
-    ----------
-    P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization algorithms on matrix manifolds", 2008, chapter 6.
+    (P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization algorithms on matrix manifolds", 2008, chapter 6.)
     """
     y, left = y.copy(), np.arange(len(y))
     v, k = family.columns.shape

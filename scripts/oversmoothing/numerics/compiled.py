@@ -39,20 +39,6 @@ def use_threads(threads: int) -> int:
 
 
 def in_threads(call: Callable[[int], None], count: int) -> None:
-    """Call a function with 0 to `count` - 1 on several cores; most of its time must be in compiled code with `nogil`.
-
-    numba's own parallel loops take as long to compile as all that they call, once more.
-    """
-    left = iter(range(count))
-
-    def work() -> None:
-        for i in left:
-            call(i)
-
-    threads = min(numba.get_num_threads(), count)
-    if threads < 2:
-        work()
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for worker in [pool.submit(work) for _ in range(threads)]:
-            worker.result()
+    """Call a function, mostly of compiled code with `nogil`, with 0 to `count` - 1 on several cores."""
+    with ThreadPoolExecutor(numba.get_num_threads()) as pool:
+        list(pool.map(call, range(count)))

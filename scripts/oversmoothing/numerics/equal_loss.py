@@ -6,10 +6,7 @@ import numpy as np
 
 
 def at_loss(losses: Sequence[float], values: Sequence[float], loss: float) -> float:
-    """Return the value of a measure where a training first reaches a loss, on a straight line between two steps.
-
-    `losses` and `values` are by step. The value is NaN if the training never reaches the loss, or starts below it.
-    """
+    """Return a measure's value where a training first reaches a loss, between two steps; NaN where it does not."""
     below = np.flatnonzero(np.asarray(losses) <= loss)
     if not below.size or (below[0] == 0 and losses[0] < loss):
         return float("nan")

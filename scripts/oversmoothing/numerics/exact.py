@@ -12,21 +12,9 @@ Number = int | float | Fraction
 def solve_exactly(matrix: Sequence[Sequence[Number]], target: Sequence[Number]) -> list[Fraction] | None:
     """Solve a linear system in rational arithmetic, by fraction-free elimination.
 
-    Parameters
-    ----------
-    matrix : sequence of m rows of k numbers
-        Floats are converted exactly to fractions. NumPy scalars are not accepted: pass ``array.tolist()``.
-    target : sequence of m numbers
-
-    Returns
-    -------
-    list of k Fractions, or None
-        None if the columns are linearly dependent or the target is not in their span.
-
-    References
-    ----------
-    E. H. Bareiss, "Sylvester's identity and multistep integer-preserving Gaussian elimination", Mathematics of
-    Computation 1968.
+    `matrix` has m rows of k numbers and `target` m numbers, floats as they stand (of NumPy: ``array.tolist()``). The
+    result is None if the columns are linearly dependent or the target is not in their span. (E. H. Bareiss,
+    "Sylvester's identity and multistep integer-preserving Gaussian elimination", Mathematics of Computation 1968.)
     """
     # Rows and target have separate denominators, since a common one would make the integers longer.
     scales = [_denominator(row) for row in matrix]

@@ -57,12 +57,7 @@ class Directions:
 
         The squared length of the sum of n unit vectors u contains n ones and each pair twice, so the mean over pairs is
         (|sum u|^2 - n) / (n^2 - n). It is NaN if fewer than two have a direction: a LayerNorm maps a single number to
-        zero, so at rank 1 the head's input is zero.
-
-        Returns
-        -------
-        float
-            From -1 / (n - 1) to 1 (all directions are the same); 0 for uniform directions.
+        zero.
         """
         if self.count < 2:
             return math.nan

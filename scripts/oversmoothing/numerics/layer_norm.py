@@ -4,25 +4,10 @@ import numpy as np
 
 
 def behind_norm(weights: np.ndarray, gain: np.ndarray) -> np.ndarray:
-    """Restrict a head to the outputs of the LayerNorm in front of it: W diag(gain) (I - 11^T / r).
+    """Restrict a head (v, r) to the outputs of the LayerNorm in front of it: W diag(gain) (I - 11^T / r), float64.
 
     A LayerNorm without bias outputs h = gain * x with sum(x) = 0 and norm(x) = sqrt(r), so W h = P x for the returned
-    matrix P, whose rank is at most r - 1.
-
-    Parameters
-    ----------
-    weights : array, shape (v, r)
-    gain : array, shape (r,)
-        The LayerNorm's weight.
-
-    Returns
-    -------
-    float64 array, shape (v, r)
-
-    Raises
-    ------
-    ValueError
-        If the length of `gain` is not the number of columns of `weights`.
+    matrix P, whose rank is at most r - 1. `gain` is its weight (r,).
     """
     weights, gain = np.asarray(weights, np.float64), np.asarray(gain, np.float64)
     if gain.shape != weights.shape[1:]:

@@ -7,16 +7,7 @@ import numpy as np
 
 
 def singular_values(matrix: np.ndarray) -> np.ndarray:
-    """Return the singular values of a matrix (n, d), float64 (min(n, d),), in decreasing order.
-
-    Given singular values (one dimension) are only sorted.
-
-    Raises
-    ------
-    ValueError
-        If `matrix` is empty, has NaN or infinite values or other than one or two dimensions, or if given singular
-        values are negative.
-    """
+    """Return the singular values of a finite matrix (n, d), or those given (k,), float64, in decreasing order."""
     matrix = np.asarray(matrix, np.float64)
     if not matrix.size or matrix.ndim not in (1, 2):
         raise ValueError(f"an array of shape {matrix.shape} has no singular values")
@@ -63,25 +54,7 @@ def effective_rank(matrix: np.ndarray) -> float:
 
 
 def count_above(matrix: np.ndarray, share: float) -> int:
-    """Return the number of singular values above a share of the largest: the other effective rank of thesis 2.4.
-
-    Parameters
-    ----------
-    matrix : array, shape (n, d) or (k,)
-        A matrix, or the singular values of one.
-    share : float
-        In [0, 1).
-
-    Returns
-    -------
-    int
-        0 for a zero matrix.
-
-    Raises
-    ------
-    ValueError
-        If `share` lies outside [0, 1), or as in `singular_values`.
-    """
+    """Return how many singular values lie above a share, in [0, 1), of the largest: thesis 2.4's other rank."""
     if not 0 <= share < 1:
         raise ValueError(f"a share of {share} lies outside [0, 1)")
     sigma = singular_values(matrix)

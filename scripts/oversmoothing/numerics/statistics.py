@@ -19,17 +19,7 @@ LEVEL = 0.025  # in each tail of a 95 % interval
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean, standard deviation and 95 % interval of a set of values.
-
-    Attributes
-    ----------
-    mean, sd : float
-        Over all values; sd with n - 1.
-    n : int
-        Number of values.
-    low, high : float
-        95 % interval of the mean; NaN with fewer than two windows.
-    """
+    """Mean, standard deviation (with n - 1) and 95 % interval of the mean of n values; NaN where too few have none."""
 
     mean: float
     sd: float
@@ -40,17 +30,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of two means, with its bootstrap distribution.
+    """Difference of two means, its 95 % interval (NaN with fewer than two windows) and its bootstrap distribution.
 
-    Attributes
-    ----------
-    effect, low, high : float
-        The difference and its 95 % interval, which is NaN with fewer than two windows.
-    errors : float32 array, shape (resamples,)
-        Each bootstrap draw minus `effect`; NaN where one of the sets has no value in the draw. Empty with fewer than
-        two windows.
-    windows : tuple of int
-        The windows that were resampled. Differences over the same windows share their draws one by one.
+    `errors`, float32 (resamples,), is each draw minus `effect`: NaN where one of the sets has no value in the draw,
+    empty with fewer than two windows. Differences over the same `windows` share their draws one by one.
     """
 
     effect: float
@@ -81,8 +64,6 @@ class WindowSums:
 
     def add(self, windows: np.ndarray, values: np.ndarray) -> None:
         """Add values, float (n,), given the window of each, int (n,); a `ValueError` if one is not finite."""
-        if windows.shape != values.shape:
-            raise ValueError(f"windows {windows.shape} and values {values.shape} must have the same shape")
         if not len(values):
             return
         values = values.astype(np.float64)
@@ -218,25 +199,10 @@ def expanded(level: float, windows: int) -> float:
 def share_of_difference(
     part: WindowSums, whole: WindowSums, start: WindowSums, resamples: int, seed: int
 ) -> tuple[float, float, float]:
-    """Return a part as a share of a difference: (part - start) / (whole - start), each term a mean over all values.
+    """Return a part as a share of a difference, (part - start) / (whole - start) of means, and its 95 % interval.
 
-    Parameters
-    ----------
-    part, whole, start : WindowSums
-        Over the same windows; each bootstrap draw takes the same windows of all three.
-    resamples, seed : int
-        As in `summarise`.
-
-    Returns
-    -------
-    share, low, high : float
-        With the 95 % interval, expanded as in `paired_difference`. All are NaN unless the interval of whole - start
-        lies above 0, because a share of a difference that may be 0 is meaningless.
-
-    Raises
-    ------
-    ValueError
-        If one of the sets has no values.
+    Each draw takes the same windows of all three; the interval is expanded as in `paired_difference`. All are NaN
+    unless the interval of whole - start lies above 0, because a share of a difference that may be 0 is meaningless.
     """
     own, all_of_it = (paired_difference(sums, start, resamples, seed) for sums in (part, whole))
     if not all_of_it.low > 0:  # NaN with fewer than two windows
@@ -249,10 +215,7 @@ def share_of_difference(
 
 
 def draw_windows(windows: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield the bootstrap draws as int arrays of indices of windows, (rows, windows), a few rows at a time.
-
-    They are always the same for one seed and number of windows.
-    """
+    """Yield the bootstrap draws of a seed and number of windows as int arrays of indices, a few rows at a time."""
     generator = np.random.default_rng([seed, windows])
     for start in range(0, resamples, rows := max(1, DRAWN_AT_ONCE // windows)):
         yield generator.integers(0, windows, size=(min(rows, resamples - start), windows))

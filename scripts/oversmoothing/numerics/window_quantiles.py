@@ -17,15 +17,7 @@ BEYOND = 5  # windows with values on either side of a quantile, from which on it
 
 @dataclass(frozen=True)
 class Quantile:
-    """A quantile with its 95 % interval, which is NaN where the values leave it open.
-
-    Attributes
-    ----------
-    level : float
-        Share of the values that lie below, 0 (their minimum) to 1 (their maximum).
-    value, low, high : float
-        In the unit of the values.
-    """
+    """A quantile with its 95 % interval, NaN where the values leave it open; `level` is the share that lies below."""
 
     level: float
     value: float
@@ -36,36 +28,17 @@ class Quantile:
 def window_quantiles(
     values: np.ndarray, windows: np.ndarray, levels: Sequence[float], resamples: int, seed: int
 ) -> list[Quantile]:
-    """Return quantiles of values, between two of them by linear interpolation, with percentile bootstrap intervals.
+    """Return quantiles, at `levels` of 0 to 1, of values (n,), given the window of each (n,), with bootstrap intervals.
 
-    The bootstrap says nothing of a minimum or a maximum, and little of what few windows decide. So a quantile has an
-    interval only if at least `BEYOND` windows have a value at or above it, and as many one at or below it.
-
-    Parameters
-    ----------
-    values : float array, shape (n,)
-        In any unit.
-    windows : int array, shape (n,)
-        The window of each value.
-    levels : sequence of float
-        From 0 to 1.
-    resamples, seed : int
-        Of the draws, as in `statistics.summarise`.
-
-    Raises
-    ------
-    ValueError
-        If there are no values, one is not finite, shapes differ, or a level is not within 0 and 1.
+    Between two values a quantile is interpolated linearly. The bootstrap says nothing of a minimum or a maximum, and
+    little of what few windows decide. So a quantile has an interval only if at least `BEYOND` windows have a value at
+    or above it, and as many one at or below it. Draws are those of `statistics.summarise`.
     """
     values, windows = np.asarray(values), np.asarray(windows)
-    if values.ndim != 1 or values.shape != windows.shape:
-        raise ValueError(f"values {values.shape} and windows {windows.shape} must have the same shape (n,)")
     if not len(values):
         raise ValueError("there are no values to take quantiles of")
     if not np.isfinite(values).all():
         raise ValueError(f"window {windows[~np.isfinite(values)][0]} has a non-finite value")
-    if odd := [level for level in levels if not 0 <= level <= 1]:
-        raise ValueError(f"level {odd[0]} must lie within 0 and 1")
     order = np.argsort(values, kind="stable")
     names, places = np.unique(windows, return_inverse=True)
     values, places = values[order], places[order]

