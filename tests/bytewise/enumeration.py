@@ -26,11 +26,8 @@ LAST = "e '1"
 COMPLETED = ("", *"ae \n'1.,\u0301我")  # behind a character that a continuation begins by completing
 
 
-def continuations(first: str = FIRST, behind: str = BEHIND, last: str = LAST) -> list[str]:
-    """Return the empty continuation, characters, pairs and triples of characters, and the contractions."""
-    pairs = map("".join, itertools.product(behind, behind))
-    triples = map("".join, itertools.product(last, last, last))
-    return list(dict.fromkeys(["", *first, *CONTRACTIONS, *pairs, *triples]))
+PAIRS, TRIPLES = map("".join, itertools.product(BEHIND, repeat=2)), map("".join, itertools.product(LAST, repeat=3))
+CONTINUATIONS = list(dict.fromkeys(["", *FIRST, *CONTRACTIONS, *PAIRS, *TRIPLES]))
 
 
 @dataclass
@@ -41,18 +38,15 @@ class Judge:
     ----------
     tokenizer : The judge.
     texts : The bytes of each id; None for one without.
-    continuations : What is tried behind the text of a sequence.
     before : What the tokenizer adds before a text, and the texts of sequences have: nothing or a space.
     always : Whether it adds this before a text that has it already.
     """
 
     tokenizer: Tokenizer
     texts: list[bytes | None]
-    continuations: list[str] = field(default_factory=continuations)
     before: str = ""
     always: bool = False
     verdicts: dict[Tokens, frozenset[int]] = field(default_factory=dict)
-    encoded: int = 0  # texts that were encoded
 
     def followers(self, sequence: Tokens) -> frozenset[int]:
         """Return all ids u for which `sequence` + (u,) can stand: every id is tried."""
@@ -74,14 +68,13 @@ class Judge:
     def stands(self, want: list[int], text: str, tail: bytes) -> bool:
         """Whether the encoding of the text with some completion and some continuation begins with these ids."""
         for completion in completions(tail):
-            behind = COMPLETED if tail else self.continuations
+            behind = COMPLETED if tail else CONTINUATIONS
             found = self.encode([text + completion + rest for rest in behind])
             if any(ids[: len(want)] == want for ids in found):
                 return True
         return False
 
     def encode(self, texts: list[str]) -> list[list[int]]:
-        self.encoded += len(texts)
         added = self.before if self.always else ""
         read = [text.removeprefix(added) for text in texts]
         found = [one.ids for one in self.tokenizer.encode_batch_fast(read, add_special_tokens=False)]
@@ -211,21 +204,6 @@ def enumerate_text(judge: Judge, row: Callable[[Tokens], np.ndarray], text: byte
     joint = joint[given:]
     totals = joint.sum(axis=1)
     return Enumerated(joint / totals[:, None], 1 - totals, prefix[given:] - prefix[given], exact[given:])
-
-
-def prefix_probability(judge: Judge, row: Callable[[Tokens], np.ndarray], text: bytes) -> float:
-    """Return P(x) of one text by a search over its covers."""
-    total, open_ = 0.0, [((), b"", 1.0)]
-    while open_:
-        sequence, done, p = open_.pop()
-        for u in judge.followers(sequence):
-            reached = done + (judge.texts[u] or b"")
-            q = p * float(np.exp(row(sequence)[u]))
-            if reached.startswith(text):
-                total += q
-            elif text.startswith(reached):
-                open_.append(((*sequence, u), reached, q))
-    return total
 
 
 def log_sum(terms: Iterable[float]) -> float:

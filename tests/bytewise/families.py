@@ -9,6 +9,8 @@ import json
 from small_tokenizers import SPACE, byte_alphabet
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from oversmoothing.data.tokens.vocabulary import byte_tokenizer
+
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
 LLAMA3 = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|" + SPACES
@@ -81,7 +83,7 @@ def tokenizer_of(family: str, text: str = TEXT, size: int = 330) -> Tokenizer:
     With `ignore_merges`, the vocabulary also holds words that no merges make. "bytes" is the tokenizer of 256 tokens.
     """
     if family == "bytes":
-        return single_bytes()
+        return byte_tokenizer()
     if family in PIECES:
         return of_pieces(*PIECES[family], text, size)
     steps, other = FAMILIES[family]
@@ -139,15 +141,6 @@ def with_words(tokenizer: Tokenizer, words: tuple[str, ...]) -> models.BPE:
         assert word not in vocabulary
         vocabulary[word] = len(vocabulary)
     return models.BPE(vocabulary, merges, ignore_merges=True)
-
-
-def single_bytes() -> Tokenizer:
-    """Return the tokenizer whose token b is byte b."""
-    vocabulary = {character: byte for byte, character in enumerate(byte_alphabet())}
-    tokenizer = Tokenizer(models.BPE(vocabulary, []))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    return tokenizer
 
 
 def merges_of(tokenizer: Tokenizer) -> list[tuple[str, str]]:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import regex
 
-from oversmoothing.bytewise.added import AddedSegments
-from oversmoothing.bytewise.segments import DEAD, START
+from oversmoothing.bytewise.segments import DEAD, START, AddedSegments
 
 LETTERS = "abc"
 

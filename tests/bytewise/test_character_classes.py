@@ -25,14 +25,7 @@ def test_a_class_has_one_cut(family):
     after = before.merged(split, lambda each: "")
     assert len(after.characters) < len(before.characters)
     draw = np.random.default_rng(0)
-    parts = [
-        *before.characters,
-        *before.characters,
-        *before.words,
-        *"'' \n1a",
-        *map(str.upper, before.words),
-        *TEXT[:9],
-    ]
+    parts = [*before.characters * 2, *before.words, *"'' \n1a", *map(str.upper, before.words), *TEXT[:9]]
     changed = 0
     for _ in range(4000):
         text = "".join(draw.choice(parts, draw.integers(1, 9)))
@@ -40,10 +33,3 @@ def test_a_class_has_one_cut(family):
         assert split(text) == split(stood), (text, stood)
         changed += text != stood
     assert changed > 1000
-
-
-@pytest.mark.parametrize("family", ["llama3", "o200k"])
-def test_runs_are_of_what_is_counted(family):
-    """Digits in threes, and the l of "'ll"."""
-    before, split = characters_of(family)
-    assert {"0"} <= {run[0] for run in before.runs(split)} <= set("0lL")

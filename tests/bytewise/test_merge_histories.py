@@ -1,12 +1,10 @@
 """Which pairs of tokens may stand side by side, by their merges, against encoding every pair."""
 
 import numpy as np
-import pytest
-from families import merges_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_tokenizers import byte_alphabet
-from tokenizers import Tokenizer, models, trainers
+from tokenizers import Tokenizer, models
 
 from oversmoothing.bytewise.merges import Merges
 
@@ -63,26 +61,6 @@ def test_pairs_of_runs_of_one_letter(drawn):
     """ "aaa" is merged from the left."""
     names, pairs = drawn
     agree([*names, *(name for name in "bc" if name not in names)], pairs)
-
-
-def trained(soup, size):
-    """Return names by id and merges of a BPE trained on bytes, given under their names."""
-    tokenizer = Tokenizer(models.BPE())
-    trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=NAMES, show_progress=False)
-    tokenizer.train_from_iterator(["".join(NAMES[byte] for byte in part) for part in soup], trainer)
-    names = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
-    return names, merges_of(tokenizer)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_pairs_of_merges_trained_on_byte_soup(seed):
-    """Parts of UTF-8 and of nothing, in all 256 bytes."""
-    draw = np.random.default_rng(seed)
-    words = [draw.integers(0, 256, draw.integers(1, 5)).astype(np.uint8).tobytes() for _ in range(60)]
-    soup = [b"".join(words[i] for i in draw.zipf(1.3, 40) % len(words)) for _ in range(200)]
-    names, pairs = trained(soup, 500)
-    assert len(names) == 500
-    agree(names, pairs)
 
 
 def test_every_split_of_a_token_as_a_merge():

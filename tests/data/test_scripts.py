@@ -1,7 +1,6 @@
 """The two scripts of this room, as Snakemake calls them."""
 
 import json
-import re
 
 import pytest
 from corpus_jobs import WINDOWS, assert_a_flipped_bit_is_noticed, corpus_job
@@ -36,13 +35,6 @@ def test_from_files_to_windows(tmp_path):
     assert table.schema.metadata[b"evaluation_sha256"].decode() == manifest["splits"]["evaluation"]["sha256"]
     assert json.loads(table.schema.metadata[b"settings"]) == WINDOWS
     assert table.schema.metadata[b"starts"] == b"sentence"
-    with (tmp_path / "corpus" / "evaluation.bin").open("ab") as file:
-        file.write(b"more")
-    with pytest.raises(UserError, match=r"evaluation\.bin: .* its manifest says"):
-        draw_windows.main(windows_job(tmp_path))
-
-
-def test_bytes_that_the_caller_needs(tmp_path):
     with pytest.raises(UserError, match=r"the evaluation split has .* 1,000,000 are needed"):
         build_corpus.main(corpus_job(tmp_path, at_least={"evaluation": 1_000_000}))
 
@@ -64,11 +56,9 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, main, split):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda text: "",
         lambda text: text[: len(text) // 2],
         lambda text: text.replace('"train": {', '"trbin": {'),
         lambda text: text.replace('"sha256"', '"sha257"'),
-        lambda text: "[]",
     ],
 )
 def test_a_damaged_manifest_is_named(tmp_path, damage):
@@ -77,15 +67,3 @@ def test_a_damaged_manifest_is_named(tmp_path, damage):
     path.write_text(damage(json.dumps(read_sealed(path))))
     with pytest.raises(UserError, match=r"manifest\.json: not a complete manifest of a corpus .*: delete it and run"):
         draw_windows.main(windows_job(tmp_path))
-
-
-def test_an_edited_manifest_is_named_and_may_be_accepted(tmp_path):
-    build_corpus.main(corpus_job(tmp_path))
-    path = tmp_path / "corpus" / "manifest.json"
-    text = path.read_text().replace('"documents": ', '"documents": 1')
-    path.write_text(text)
-    message = r'manifest\.json: changed .*if you changed it yourself, write null as its "seal"'
-    with pytest.raises(UserError, match=message):
-        draw_windows.main(windows_job(tmp_path))
-    path.write_text(re.sub(r'"seal": "[^"]*"', '"seal": null', text))
-    draw_windows.main(windows_job(tmp_path))

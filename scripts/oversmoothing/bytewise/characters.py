@@ -4,7 +4,7 @@ Two characters are of one class if every part of the pre-tokenizer's expressions
 a range, ``\p{L}``, ``\s``) matches both or neither. Expressions are those of ``tokenizer.json``.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,14 +23,6 @@ GROUP = regex.compile(r"\?(?:[imsx-]*:|[=!>]|[imsx-]+(?=\)))")
 WORD = regex.compile(r"(?:\\[^\w\s]|[^\\()\[\]{}|*+?^$.:]){2,}")  # literals in a row; some more in classes do no harm
 SYNTAX = set("()[]|*+?^&")
 ANY_CHARACTER = "."
-
-
-class Expression(NamedTuple):
-    """What an expression asks of single characters, as expressions of one character, and of several."""
-
-    parts: frozenset[str]
-    words: frozenset[str]  # literals of several characters
-    most: int  # the highest count
 
 
 class Characters(NamedTuple):
@@ -84,7 +76,7 @@ def classes(
     from the others. A `ValueError` names what is not understood.
     """
     expressions = [parse(each) for each in expressions_of(pre_tokenizer)]
-    parts = sorted(frozenset[str]().union(*(each.parts for each in expressions)) | set(map(regex.escape, literals)))
+    parts = sorted({part for found, _, _ in expressions for part in found} | set(map(regex.escape, literals)))
     codes = np.setdiff1d(np.arange(CODES), np.array(SURROGATES))
     every = "".join(map(chr, codes))
     columns = np.zeros((len(parts), CODES), bool)
@@ -97,8 +89,8 @@ def classes(
     )
     kinds = np.full(CODES, -1, np.int16)
     kinds[codes] = inverse.reshape(-1)
-    words = sorted(frozenset[str]().union(*(each.words for each in expressions)))
-    return Characters(kinds, [every[at] for at in first], words, max((each.most for each in expressions), default=1))
+    words = sorted({word for _, found, _ in expressions for word in found})
+    return Characters(kinds, [every[at] for at in first], words, max((most for *_, most in expressions), default=1))
 
 
 def expressions_of(pre_tokenizer: Mapping[str, Any] | None) -> Iterator[str]:
@@ -126,8 +118,11 @@ def expressions_of(pre_tokenizer: Mapping[str, Any] | None) -> Iterator[str]:
             raise ValueError(f"its pre-tokenizer {pre_tokenizer.get('type')} is none of those that are read here")
 
 
-def parse(expression: str) -> Expression:
-    r"""Parts of an expression, such as ``\p{L}``, ``s`` and ``[a-z]``; a `ValueError` names what is not understood."""
+def parse(expression: str) -> tuple[set[str], set[str], int]:
+    r"""Parts of an expression, such as ``\p{L}`` and ``[a-z]``, its literals of several characters and highest count.
+
+    A `ValueError` names what is not understood.
+    """
     parts, at, most, in_class, any_case = set(), 0, 1, False, False
     words = {regex.sub(r"\\(.)", r"\1", each[0]) for each in WORD.finditer(expression)}
     while at < len(expression):
@@ -162,7 +157,7 @@ def parse(expression: str) -> Expression:
             raise ValueError(f"its pre-tokenizer's expression has {part[0]}, which is not read here")
         else:
             parts.add(part[0])
-    return Expression(frozenset(_with_case(parts) if any_case else parts), frozenset(words), most)
+    return set(_with_case(parts)) if any_case else parts, words, most
 
 
 def _parted(groups: Collection[list[str]], key: Callable[[str], Hashable]) -> list[list[str]]:
@@ -192,8 +187,4 @@ def _with_case(parts: Collection[str]) -> Iterator[str]:
     for part in parts:
         yield part
         if len(part.lstrip("\\")) == 1 and part.isalpha():
-            yield from (c for c in _cases(part))
-
-
-def _cases(character: str) -> Sequence[str]:
-    return [each for each in map(chr, range(0x3000)) if each.casefold() == character.casefold()]
+            yield from (each for each in map(chr, range(0x3000)) if each.casefold() == part.casefold())

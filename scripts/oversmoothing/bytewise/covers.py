@@ -7,7 +7,6 @@ follows; so there are one or two such sequences for each j, and together they ar
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -44,28 +43,12 @@ class Place(NamedTuple):
     ways: Sequence[Way]
 
 
-class Covers(NamedTuple):
-    """The tree of a text, and the places from which a token can reach a position of interest, by `at`."""
-
-    tree: Tree
-    places: list[Place]
-
-
-@dataclass
-class _Segment:
-    """A segment under way: where it starts, the node before it, and the node of each of its beginnings."""
+class _Segment(NamedTuple):
+    """A segment under way: where it starts, and all up to it, and the node of each of its beginnings."""
 
     start: int
-    nodes: dict[int, int] = field(default_factory=dict)
-    previous: "_Segment | None" = None
-
-    def all_starts(self) -> list[int]:
-        """Starts of all segments, up to this one."""
-        starts, segment = [self.start], self.previous
-        while segment:
-            starts.append(segment.start)
-            segment = segment.previous
-        return starts[::-1]
+    starts: list[int]
+    nodes: dict[int, int]
 
 
 class _Path(NamedTuple):
@@ -77,15 +60,15 @@ class _Path(NamedTuple):
     rest: bytes
 
 
-def covers(spelling: Spelling, text: bytes, start: int) -> Covers:
-    """Covers of the beginnings of a text that reach its byte `start` or a later one.
+def covers(spelling: Spelling, text: bytes, start: int) -> tuple[Tree, list[Place]]:
+    """Tree of a text, and the places, from the left, from which a token can reach its byte `start` or a later one.
 
     A `UserError` if the text is no UTF-8 (it may end inside a character), or not as its tokenizer normalises texts.
     """
     spelling.check(text)
     reader = _Reader(spelling, text)
     first = max(0, start - spelling.longest)
-    places, paths = [], [_Path(_Segment(0, {0: 0}), START, False, b"")]
+    places, paths = [], [_Path(_Segment(0, [0], {0: 0}), START, False, b"")]
     checked = len(text) - len(decode(text)[1])
     for at in range(len(text)):
         if at >= start or (at >= first and np.diff(spelling.by_text.beginning(text[at:start])) > 0):
@@ -93,7 +76,7 @@ def covers(spelling: Spelling, text: bytes, start: int) -> Covers:
         paths = reader.advance(at, paths)
         if at + 1 == checked:
             reader.check(at + 1, paths)
-    return Covers(reader.tree(), places)
+    return Tree(*map(np.array, (reader.tokens, reader.parents, reader.depths))), places
 
 
 class _Reader:
@@ -104,9 +87,6 @@ class _Reader:
         self.tokens, self.parents, self.depths = [-1], [-1], [0]
         self.children: dict[tuple[int, int], int] = {}
         self.last: dict[int, list[tuple[int, int]]] = {}  # by start of a segment: start and id of each one's last token
-
-    def tree(self) -> Tree:
-        return Tree(np.array(self.tokens), np.array(self.parents), np.array(self.depths))
 
     def advance(self, at: int, paths: Sequence[_Path]) -> list[_Path]:
         """Paths after one more byte, that at `at`."""
@@ -144,7 +124,7 @@ class _Reader:
         """Raise a `UserError` unless the paths hold the segments that the tokenizer cuts the text into."""
         wanted = self.spelling.segment_starts(self.text[:at])
         for path in paths:
-            if self.spelling.segments.is_whole(path.state) and path.segment.all_starts() == wanted:
+            if self.spelling.segments.is_whole(path.state) and path.segment.starts == wanted:
                 return
         raise UserError("its pre-tokenizer cuts a text otherwise than parts of it; it cannot be read byte by byte")
 
@@ -152,7 +132,7 @@ class _Reader:
         """Segment that begins behind another at `at`; at the beginning of a text the first."""
         if at == segment.start:
             return segment
-        return _Segment(at, {at: self.closed(segment, at)}, segment)
+        return _Segment(at, [*segment.starts, at], {at: self.closed(segment, at)})
 
     def closed(self, segment: _Segment, end: int) -> int:
         """Node of a segment that ends at `end`."""

@@ -47,22 +47,10 @@ NEVER = np.iinfo(np.int64).max  # rank of a merge that does not happen
 
 
 class Merges:
-    """The merges of a vocabulary of `ids` tokens, and how each token was merged.
+    """The merges of a vocabulary, ids (left, right, merged) by rank, and how each token was merged.
 
-    Parameters
-    ----------
-    texts : sequence of bytes or None
-        Text of each id; None for one that stands for no text.
-    merges : sequence of (left, right, merged)
-        Ids, by rank.
-    symbols : Symbols or None
-        What is merged at first; None for the tokens of one byte that no merge makes.
-
-    Attributes
-    ----------
-    reachable : bool (ids,)
-        Whether the bytes of a token are merged to it.
-
+    `texts` are those of the ids, None for one that stands for no text. `symbols` are what is merged at first, or else
+    the tokens of one byte that no merge makes. `reachable`, bool (ids,), says whether a token's bytes are merged to it.
     """
 
     def __init__(
@@ -73,7 +61,9 @@ class Merges:
     ) -> None:
         self.ids, self.texts = len(texts), texts
         self._rank = {(left, right): (rank, merged) for rank, (left, right, merged) in reversed([*enumerate(merges)])}
-        self.symbols = symbols or _bytes(texts, merges)
+        merged = {each[2] for each in merges}
+        single = {text: id for id, text in enumerate(texts) if text and len(text) == 1 and id not in merged}
+        self.symbols = symbols or Symbols(single)
         self.halves = np.full((self.ids, 2), -1, np.int64)  # (left, right) of a token's last merge
         self.formed = np.full(self.ids, -1, np.int64)  # when a token is there: -1 at once, or after the merge of a rank
         self.late = np.zeros(self.ids, bool)  # whether this is after a merge of higher rank than a token's own
@@ -172,8 +162,3 @@ class Merges:
         for (left, right), (rank, _) in self._rank.items():
             by_left.setdefault(left, []).append((right, rank))
         return {left: (each[:, 0], each[:, 1]) for left, group in by_left.items() if len(each := np.array(group))}
-
-
-def _bytes(texts: Sequence[bytes | None], merges: Sequence[tuple[int, int, int]]) -> Symbols:
-    merged = {each[2] for each in merges}
-    return Symbols({text: id for id, text in enumerate(texts) if text and len(text) == 1 and id not in merged})

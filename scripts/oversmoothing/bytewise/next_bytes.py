@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oversmoothing.bytewise.covers import Covers, Tree, covers
+from oversmoothing.bytewise.covers import Place, Tree, covers
 from oversmoothing.bytewise.spelling import Spelling
 
 BYTES = 256
@@ -18,39 +18,20 @@ Predict = Callable[[Tree], np.ndarray]  # log-probabilities (nodes, ids) of the 
 
 
 class NextBytes(NamedTuple):
-    """Distributions over the bytes of a text from some position on.
+    """Distributions over the bytes of a text from some position on."""
 
-    Attributes
-    ----------
-    probabilities : float64 (n, 256)
-        Rows sum to 1.
-    dropped : float64 (n,)
-        Probability of what is no next byte: the end of the text, special tokens, and tokens that would make a sequence
-        which no text is encoded to.
-    losses : float64 (n,)
-        Minus log-probability of each byte of the text, in nats.
-    """
-
-    probabilities: np.ndarray
+    probabilities: np.ndarray  # float64 (n, 256), rows with sum 1
+    # Float64 (n,): probability of what is no next byte: the end of the text, special tokens, and tokens that would make
+    # a sequence which no text is encoded to.
     dropped: np.ndarray
-    losses: np.ndarray
+    losses: np.ndarray  # float64 (n,), minus log-probability of each byte of the text, in nats
 
 
 def next_bytes(spelling: Spelling, predict: Predict, text: bytes, start: int = 0) -> NextBytes:
     """Distributions of a model over the bytes of a text from `start` on, each given all bytes before it.
 
-    Where a tokenizer adds a space before a text, this is given too.
-
-    Parameters
-    ----------
-    spelling : Spelling
-        Of the model's tokenizer.
-    predict : callable
-        From a tree of m nodes to log-probabilities, float (m, ids), of the token that follows each.
-    text : bytes
-        UTF-8; it may end inside a character.
-    start : int
-        From 0 to ``len(text)``.
+    `spelling` is that of the model's tokenizer. Where this adds a space before a text, it is given too. `text` is
+    UTF-8, and may end inside a character.
 
     Raises
     ------
@@ -64,8 +45,8 @@ def next_bytes(spelling: Spelling, predict: Predict, text: bytes, start: int = 0
     before = spelling.before(text, start)
     text, start = before + text, start + len(before)
     first = max(start - 1, 0)
-    found = covers(spelling, text, first)
-    sums, logs = _sums(spelling, found, predict(found.tree), text, first)
+    tree, places = covers(spelling, text, first)
+    sums, logs = _sums(spelling, tree, places, predict(tree), text, first)
     totals = np.log(sums.sum(axis=1)) + logs  # of all next bytes
     reached = np.log(sums[np.arange(len(sums)), np.frombuffer(text[first:], np.uint8)]) + logs  # of that of the text
     if not np.isfinite(reached).all():
@@ -79,16 +60,16 @@ def next_bytes(spelling: Spelling, predict: Predict, text: bytes, start: int = 0
 
 
 def _sums(
-    spelling: Spelling, found: Covers, log_rows: np.ndarray, text: bytes, first: int
+    spelling: Spelling, tree: Tree, places: list[Place], log_rows: np.ndarray, text: bytes, first: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums over covers (n, 256) for each next byte from `first` on, and the logarithm (n,) that each row lacks."""
-    tree, tokens = found.tree, spelling.by_text
+    tokens = spelling.by_text
     log_nodes = np.zeros(len(tree.tokens))
     for node in range(1, len(log_nodes)):
         parent = tree.parents[node]
         log_nodes[node] = log_nodes[parent] + log_rows[parent, tree.tokens[node]]
     sums, logs = np.zeros((len(text) - first, BYTES)), np.full(len(text) - first, -np.inf)
-    for place in found.places:
+    for place in places:
         depth = max(first - place.at, 0)
         low, high = tokens.beginning(text[place.at : place.at + depth])
         ids = tokens.ids[low:high]

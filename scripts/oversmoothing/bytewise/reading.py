@@ -1,20 +1,25 @@
-"""Reading of a file ``tokenizer.json`` as a spelling, or refusal of a tokenizer by name."""
+"""Reading of a file ``tokenizer.json`` as a spelling, or refusal of a tokenizer by name.
+
+With byte fallback, byte-pair encoding is over characters, as SentencePiece does it. A character that is a token is a
+symbol; any other is spelled by the tokens ``<0x00>`` .. ``<0xFF>`` of its bytes, which no merge joins. A space is the
+sign U+2581, and some tokenizers add one before a text. Here tokens stand for texts with spaces in place of the sign,
+and the space before a text is part of what is read.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import PreTokenizer
 
-from oversmoothing.bytewise.added import AddedSegments, around, lengths_of
 from oversmoothing.bytewise.characters import classes
-from oversmoothing.bytewise.merges import Merges
-from oversmoothing.bytewise.segments import Segments, Split
-from oversmoothing.bytewise.sentencepiece import SpaceBefore, are_tokens, space_before, symbols
-from oversmoothing.bytewise.spelling import Spelling
+from oversmoothing.bytewise.merges import Merges, Symbols
+from oversmoothing.bytewise.segments import AddedSegments, Segments, Split, any_of
+from oversmoothing.bytewise.spelling import SpaceBefore, Spelling
+from oversmoothing.bytewise.utf8 import CODES
 from oversmoothing.data.tokens.vocabulary import SPACE, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
 
@@ -33,7 +38,7 @@ def _spelling(tokenizer: Tokenizer, described: dict[str, Any], path: str | Path)
     model, fallback, cut = described["model"], bool(described["model"].get("byte_fallback")), tokenizer.pre_tokenizer
     _check_model(model)
     if fallback:
-        composed, space = False, space_before(described["normalizer"], described["pre_tokenizer"])
+        composed, space = False, _space_before(described["normalizer"], described["pre_tokenizer"])
         described, cut = described | {"pre_tokenizer": None}, None
     else:
         composed, space = _check_normalizer(described["normalizer"]), SpaceBefore.NEVER
@@ -46,10 +51,12 @@ def _spelling(tokenizer: Tokenizer, described: dict[str, Any], path: str | Path)
         raise ValueError(f"it adds spaces around its added token {next(iter(added))!r}")
     of_added = {text.encode(): id for text, id in added.items()}
     of_merges = [None if id in of_added.values() else text for id, text in enumerate(texts)]
-    merges = Merges(of_merges, _merges(model), symbols(model, added.values()) if fallback else None)
+    ids = model["vocab"]
+    by_rank = [(ids[left], ids[right], ids[left + right]) for left, right in model["merges"]]
+    merges = Merges(of_merges, by_rank, _symbols(model, added.values()) if fallback else None)
     unmerged = [id for id, text in enumerate(of_merges) if text and not merges.reachable[id]]
     whole = {texts[id] or b"": id for id in unmerged if model["ignore_merges"]} | of_added
-    known = are_tokens([*model["vocab"], *added]) if fallback else None
+    known = _are_tokens([*model["vocab"], *added]) if fallback else None
     split, literals = _split(cut, list(added)), {character for text in added for character in text}
     kinds = classes(described["pre_tokenizer"], literals, known)
     kinds = kinds.merged(split, lambda each: (each if each in literals else "", known is not None and known[ord(each)]))
@@ -78,23 +85,22 @@ def _added(tokens: Sequence[Mapping[str, Any]], fallback: bool) -> dict[str, int
 
 def _split(cut: PreTokenizer | None, added: list[str]) -> Split:
     """Return what cuts a text as a tokenizer does: around its added tokens, and the rest by its pre-tokenizer."""
-    starts = partial(_starts, cut.pre_tokenize_str) if cut else (lambda text: [0] if text else [])
+
+    def starts(text: str) -> list[int]:
+        return [start for _, (start, _) in cut.pre_tokenize_str(text)] if cut else [0] if text else []
+
     if not added:
         return starts
-    lengths = lengths_of(added)
+    tokens = any_of(added)
 
     def split(text: str) -> list[int]:
         found, at = [], 0
-        for begin, end in around(lengths, text):
-            found += [at + start for start in starts(text[at:begin])] + [begin]
-            at = end
+        for token in tokens.finditer(text):
+            found += [at + start for start in starts(text[at : token.start()])] + [token.start()]
+            at = token.end()
         return found + [at + start for start in starts(text[at:])]
 
     return split
-
-
-def _starts(pre_tokenize: Any, text: str) -> list[int]:
-    return [start for _, (start, _) in pre_tokenize(text)]
 
 
 def _check_model(model: Mapping[str, Any]) -> None:
@@ -118,10 +124,57 @@ def _check_normalizer(normalizer: Mapping[str, Any] | None) -> bool:
     return bool(parts)
 
 
-def _merges(model: Mapping[str, Any]) -> list[tuple[int, int, int]]:
-    """Ids (left, right, merged) of a model's merges, by rank."""
-    ids, merges = model["vocab"], []
-    for merge in model["merges"]:
-        left, right = merge.split(" ") if isinstance(merge, str) else merge
-        merges.append((ids[left], ids[right], ids[left + right]))
-    return merges
+def _space_before(normalizer: Mapping[str, Any] | None, pre_tokenizer: Mapping[str, Any] | None) -> SpaceBefore:
+    """Whether a tokenizer adds a space before a text; a `ValueError` names a part that does anything else to a text."""
+    parts = normalizer.get("normalizers", [normalizer]) if normalizer else []
+    replaced, before = False, SpaceBefore.NEVER
+    for part in parts:
+        match part:
+            case {"type": "Prepend", "prepend": str(sign)} if sign == SPACE:
+                before = SpaceBefore.ALWAYS
+            case {"type": "Replace", "pattern": {"String": " "}, "content": str(sign)} if sign == SPACE:
+                replaced = True
+            case _:
+                raise ValueError(f"it changes texts before it reads them ({part['type']})")
+    match pre_tokenizer:
+        case None:
+            pass
+        case {"type": "Split", "pattern": {"String": " "}} if replaced:
+            pass  # no space is left
+        case {"type": "Metaspace", "replacement": str(sign), "split": False} if sign == SPACE:
+            replaced = True
+            if pre_tokenizer["prepend_scheme"] != "never" and before is SpaceBefore.NEVER:
+                before = SpaceBefore.UNLESS_THERE
+        case _:
+            what = "Metaspace, which cuts at spaces" if pre_tokenizer["type"] == "Metaspace" else pre_tokenizer["type"]
+            raise ValueError(f"its pre-tokenizer {what} is none of those that are read here")
+    if not replaced:
+        raise ValueError(f"it has byte_fallback, but leaves spaces as they are and does not write them {SPACE}")
+    return before
+
+
+def _symbols(model: Mapping[str, Any], added: Collection[int]) -> Symbols:
+    """Symbols of a model with byte fallback; `added` are ids of added tokens, which merges do not make.
+
+    A `ValueError` names a byte that has no token, or a merge of bytes.
+    """
+    vocabulary = model["vocab"]
+    bytes_ = {bytes([value]): vocabulary.get(f"<0x{value:02X}>", -1) for value in range(256)}
+    if lacking := [f"0x{byte[0]:02x}" for byte, id in bytes_.items() if id < 0 or id in added]:
+        raise ValueError(f"it has byte_fallback, but its vocabulary lacks bytes ({', '.join(lacking[:3])})")
+    if SPACE not in vocabulary:
+        raise ValueError(f"its vocabulary lacks {SPACE}, the sign of a space")
+    names = {f"<0x{value:02X}>" for value in range(256)}
+    for left, right in model["merges"]:
+        if {left, right, left + right} & names:
+            raise ValueError(f"a merge joins bytes ({left} {right})")
+    of_names = {name: id for name, id in vocabulary.items() if len(name) == 1 and name != " " and id not in added}
+    return Symbols(bytes_, {name.replace(SPACE, " ").encode(): id for name, id in of_names.items()})
+
+
+def _are_tokens(names: Collection[str]) -> np.ndarray:
+    """Whether each character, bool (0x110000,), is a token, given the names of the tokens, and so never its bytes."""
+    found = np.zeros(CODES, bool)
+    found[[ord(name) for name in names if len(name) == 1]] = True
+    found[ord(" ")] = True
+    return found

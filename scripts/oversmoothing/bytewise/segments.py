@@ -11,33 +11,26 @@ own answer on every text that is read (`spelling.Spelling`).
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from functools import cache, lru_cache
 from itertools import product
 
 import numpy as np
+import regex
 
 from oversmoothing.bytewise.utf8 import code_points
 
 DEAD, START = -1, 0  # no text goes on as claimed; nothing read yet
+NOTHING, TOKEN, PLAIN = range(3)  # what comes before the part of a text that is open
 
 Split = Callable[[str], list[int]]  # positions of a text's characters with which its segments begin
 
 
 class Segments:
-    """States of a pre-tokenizer.
+    """States of a pre-tokenizer, `split`.
 
-    Parameters
-    ----------
-    split : callable
-        The pre-tokenizer.
-    classes : int (0x110000,)
-        Class of each code point.
-    characters : sequence of str
-        A character of each class.
-    runs : iterable of str
-        What of a text may have to be seen at once: texts whose every ending is tried as a continuation.
-
+    `classes`, int (0x110000,), are those of the code points, and `characters` has one of each class. `runs` are what of
+    a text may have to be seen at once: texts whose every ending is tried as a continuation.
     """
 
     def __init__(self, split: Split, classes: np.ndarray, characters: Sequence[str], runs: Iterable[str]) -> None:
@@ -46,19 +39,14 @@ class Segments:
         self._continuations = _continuations(characters, runs)
         self._texts = [("", frozenset[int]())]  # the first text with claims that led to each state
         self._known: dict[tuple[object, ...], int] = {self._answers(*self._texts[0]): START}
-        self._steps: dict[tuple[int, int, bool], int] = {}
-        self._endings: dict[bytes, list[int]] = {}
-        self._ends: dict[int, bool] = {}
 
+    @cache  # noqa: B019 (a tokenizer lives as long as its process)
     def step(self, state: int, character: int, begins: bool) -> int:
         """State after a character of a class with which a segment begins or does not; `DEAD` if none can."""
         if state == DEAD:
             return DEAD
-        if (known := self._steps.get((state, character, begins))) is None:
-            text, starts = self._texts[state]
-            known = self._state(text + self.characters[character], starts | {len(text)} if begins else starts)
-            self._steps[state, character, begins] = known
-        return known
+        text, starts = self._texts[state]
+        return self._state(text + self.characters[character], starts | {len(text)} if begins else starts)
 
     def read(self, state: int, text: bytes, begins: bool) -> int:
         """State after a text within one segment, with which it begins or does not; it ends with a whole character."""
@@ -71,12 +59,11 @@ class Segments:
         characters = [each for each in self.ending(rest) if among is None or each in among]
         return any(self.step(state, character, begins) != DEAD for character in characters)
 
+    @cache  # noqa: B019
     def can_end(self, state: int) -> bool:
         """Whether a segment can end here: the text ends, or another segment begins."""
-        if state not in self._ends:
-            following = (self.step(state, each, True) for each in range(len(self.characters)))
-            self._ends[state] = self.is_whole(state) or any(after != DEAD for after in following)
-        return self._ends[state]
+        following = (self.step(state, each, True) for each in range(len(self.characters)))
+        return self.is_whole(state) or any(after != DEAD for after in following)
 
     def is_whole(self, state: int) -> bool:
         """Whether the claims are the pre-tokenizer's answer if the text ends here."""
@@ -87,12 +74,11 @@ class Segments:
         """Class of each character of a text."""
         return [self._class_of[ord(character)] for character in text]
 
+    @cache  # noqa: B019
     def ending(self, rest: bytes) -> list[int]:
         """Classes of the characters whose UTF-8 begins with the bytes `rest`, less than a character."""
-        if rest not in self._endings:
-            low, high = code_points(rest)
-            self._endings[rest] = [int(each) for each in np.unique(self.classes[low:high]) if each >= 0]
-        return self._endings[rest]
+        low, high = code_points(rest)
+        return [int(each) for each in np.unique(self.classes[low:high]) if each >= 0]
 
     def _state(self, text: str, starts: frozenset[int]) -> int:
         answers = self._answers(text, starts)
@@ -108,7 +94,7 @@ class Segments:
         claimed = tuple(sorted(starts))
         return tuple(behind if inside == claimed else None for inside, behind in self._cuts(text))
 
-    @lru_cache(maxsize=256)  # noqa: B019 (a tokenizer lives as long as its process)
+    @lru_cache(maxsize=256)  # noqa: B019
     def _cuts(self, text: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Where segments begin in a text, and behind its end, with each continuation."""
         n, cuts = len(text), []
@@ -117,6 +103,52 @@ class Segments:
             before = bisect_left(cut, n)
             cuts.append((tuple(cut[:before]), tuple(at - n for at in cut[before:])))
         return cuts
+
+
+class AddedSegments(Segments):
+    """States of a text that is cut around `added` tokens alone; other parameters are those of `Segments`.
+
+    From the left, the tokenizer takes the longest added token at each place of a text. So what a text and its claims
+    leave possible follows from the part of the text that may yet belong to a longer token, from the claims in it, and
+    from what comes before it; nothing has to be learned.
+    """
+
+    def __init__(self, split: Split, classes: np.ndarray, characters: Sequence[str], added: Collection[str]) -> None:
+        self._added = any_of(added)
+        super().__init__(split, classes, characters, [])
+        self._remaining: dict[str, list[str]] = {}  # of tokens, by their beginnings
+        for token in added:
+            for length in range(1, len(token)):
+                self._remaining.setdefault(token[:length], []).append(token[length:])
+        self._of_open: dict[tuple[object, ...], int] = {}
+
+    def _state(self, text: str, starts: frozenset[int]) -> int:
+        at, before = self._open(text)
+        if {each for each in self.split(text) if each < at} != {each for each in starts if each < at}:
+            return DEAD
+        key = (before, text[at:], *sorted(each - at for each in starts if each >= at))
+        if key not in self._of_open:
+            endings = (each for start in range(at, len(text)) for each in self._remaining.get(text[start:], []))
+            possible = any(self._holds(text, starts, continuation) for continuation in ("", *endings))
+            self._of_open[key] = len(self._texts) if possible else DEAD
+            self._texts += [(text, starts)] * possible
+        return self._of_open[key]
+
+    def _holds(self, text: str, starts: frozenset[int], continuation: str) -> bool:
+        return {at for at in self.split(text + continuation) if at < len(text)} == starts
+
+    def _open(self, text: str) -> tuple[int, int]:
+        """Where the part of a text begins that may become part of a longer token, and what comes before it."""
+        at, before = 0, NOTHING
+        while at < len(text) and text[at:] not in self._remaining:
+            token = self._added.match(text, at)
+            at, before = (token.end(), TOKEN) if token else (at + 1, PLAIN)
+        return at, before
+
+
+def any_of(added: Collection[str]) -> regex.Pattern[str]:
+    """Expression of the longest of some tokens at a place; none if there are no tokens."""
+    return regex.compile(r"\L<added>", added=list(added)) if added else regex.compile("(?!)")
 
 
 def _continuations(characters: Sequence[str], runs: Iterable[str]) -> list[str]:

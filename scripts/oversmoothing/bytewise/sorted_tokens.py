@@ -6,15 +6,7 @@ import numpy as np
 
 
 class Sorted:
-    """Tokens in the order of their texts.
-
-    Attributes
-    ----------
-    ids : int (n,)
-    lengths : int (n,)
-    letters : uint8 (longest, n)
-        Byte i of each text; 0 behind its end.
-    """
+    """Tokens in the order of their texts: `ids`, `lengths` (n,), and `letters`, uint8 (longest, n), 0 behind an end."""
 
     def __init__(self, texts: Sequence[bytes | None]) -> None:
         known = sorted((text, id) for id, text in enumerate(texts) if text)

@@ -2,18 +2,26 @@
 
 import unicodedata
 from collections.abc import Container, Mapping, Sequence
-from functools import cached_property
+from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from oversmoothing.bytewise.merges import Merges
 from oversmoothing.bytewise.segments import DEAD, Segments
-from oversmoothing.bytewise.sentencepiece import SpaceBefore
 from oversmoothing.bytewise.sorted_tokens import Sorted
 from oversmoothing.bytewise.utf8 import decode
 from oversmoothing.data.tokens.vocabulary import SPACE
 from oversmoothing.jobs import UserError
+
+
+class SpaceBefore(Enum):
+    """Whether a tokenizer adds a space before a text."""
+
+    NEVER = "never"
+    UNLESS_THERE = "unless there"  # a text that begins with a space is read as the same text without it
+    ALWAYS = "always"
 
 
 class Unfinished(NamedTuple):
@@ -38,20 +46,10 @@ class Spelled(NamedTuple):
 class Spelling:
     """The tokens of a tokenizer, how their bytes are merged, and where a text is cut before.
 
-    Parameters
-    ----------
-    texts : list of bytes or None
-        Text of each id; None for an id that stands for none, such as the end of a text.
-    merges : Merges
-    segments : Segments
-    whole : mapping of bytes to int
-        Segments that are one token whatever the merges: added tokens, and those of a vocabulary that is asked first.
-    composed : bool
-        Whether texts are brought to NFC before they are cut.
-    divisible : set of int or None
-        Classes of the characters that tokens can divide; None for all.
-    space : SpaceBefore
-        Whether texts are read with a space before them.
+    `texts` are those of the ids, None for one that stands for none, such as the end of a text. `whole` are segments
+    that are one token whatever the merges: added tokens, and those of a vocabulary that is asked first. `composed` says
+    whether texts are brought to NFC before they are cut. `divisible` are classes of the characters that tokens can
+    divide, None for all.
     """
 
     def __init__(
@@ -66,13 +64,19 @@ class Spelling:
     ) -> None:
         self.texts, self.merges, self.segments, self.whole, self.composed = texts, merges, segments, whole, composed
         self.divisible, self.space = divisible, space
+        self.by_text = Sorted(texts)
+        self.id_of = {text: id for id, text in enumerate(texts) if text and merges.reachable[id]}  # that merges make
+        self.longest = max(len(text) for text in texts if text)
+        self.first = merges.reachable.copy()  # whether each id can be the first of a segment, as far as merges say
+        self.first[list(whole.values())] = True
         self._beginning: dict[tuple[int, bool, bytes], np.ndarray] = {}
-        self._allowed: dict[tuple[int, bool, bytes], np.ndarray] = {}
-        self._steps: dict[tuple[int, bool, bytes], Stepped] = {}
         self._branches: dict[tuple[int, int], Stepped] = {}
-        self._kinds: dict[bytes, Spelled] = {}
         self._first: dict[tuple[bytes | int, ...], tuple[int, bool]] = {}
         self._going: dict[tuple[int, bool, bytes, int], bool] = {}
+        self._beginnings: tuple[list[tuple[int, bytes]], ...] = [], []  # tokens with a whole character, or inside one
+        for id, text in enumerate(texts):
+            if text:
+                self._beginnings[text[0] >> 6 == 2].append((id, text))
         self._longer: dict[bytes, list[bytes]] = {}
         for text in whole:
             for length in range(len(text)):
@@ -121,7 +125,7 @@ class Spelling:
         character that it continues, begins a segment or does not, and `segment` is the text of the segment so far.
         Whether merges join the token to the one before is left out, but the segment can go on behind it to an end.
         """
-        allowed = self._in_one_segment(state, begins, rest)
+        allowed = self._in_one_segment(*self._alike(state, begins, rest), rest)
         before = b"" if begins and not rest else segment
         if before not in self._longer:
             return allowed
@@ -143,17 +147,16 @@ class Spelling:
             self._beginning[key] = allowed
         return allowed
 
+    @cache  # noqa: B019 (a tokenizer lives as long as its process)
     def _in_one_segment(self, state: int, begins: bool, rest: bytes) -> np.ndarray:
         """As `allowed`, whatever segments are one token."""
-        key = (*self._alike(state, begins, rest), rest)
-        if key not in self._allowed:
-            finished, unfinished = self._stepped(*key)
-            allowed = self._allowed[key] = np.zeros(len(self.texts), bool)
-            allowed[finished] = True
-            for after, ending, first, ids in unfinished:
-                for id in ids:
-                    allowed[id] = self.merges.reachable[id] and self._goes_on(after, ending, first, b"", int(id))
-        return self._allowed[key]
+        finished, unfinished = self._stepped(state, begins, rest)
+        allowed = np.zeros(len(self.texts), bool)
+        allowed[finished] = True
+        for after, ending, first, ids in unfinished:
+            for id in ids:
+                allowed[id] = self.merges.reachable[id] and self._goes_on(after, ending, first, b"", int(id))
+        return allowed
 
     def _goes_on(self, state: int, rest: bytes, begins: bool, segment: bytes, before: int) -> bool:
         """Whether any token can stand behind the token `before` in its segment (arguments as of `allowed`)."""
@@ -169,19 +172,16 @@ class Spelling:
             )
         return self._going[key]
 
+    @cache  # noqa: B019
     def _stepped(self, state: int, begins: bool, rest: bytes) -> Stepped:
         """Ids behind which a segment can end, and those behind which it has to go on."""
-        state, begins = self._alike(state, begins, rest)
-        key = (state, begins, rest)
-        if key not in self._steps:
-            spelled = self._spelled(rest)
-            parts = self._ends(spelled, state, begins)
-            for each, branch in spelled.following.items():
-                after = self.segments.step(state, each, begins)
-                if after != DEAD and not (rest and self.divisible is not None and each not in self.divisible):
-                    parts.append(self._branch(branch, after))
-            self._steps[key] = _joined(parts)
-        return self._steps[key]
+        spelled = self._spelled(rest)
+        parts = self._ends(spelled, state, begins)
+        for each, branch in spelled.following.items():
+            after = self.segments.step(state, each, begins)
+            if after != DEAD and not (rest and self.divisible is not None and each not in self.divisible):
+                parts.append(self._branch(branch, after))
+        return _joined(parts)
 
     def _branch(self, branch: Spelled, state: int) -> Stepped:
         """As `_stepped`, of the tokens of a branch, which reach a state inside a segment by its first character."""
@@ -214,55 +214,23 @@ class Spelling:
         after = (self.segments.step(state, each, begins) for each in self.segments.ending(rest))
         return self._first.setdefault((rest, *after), (state, begins))
 
+    @cache  # noqa: B019
     def _spelled(self, rest: bytes) -> Spelled:
         """Tokens behind the bytes `rest`, by the classes of their characters, of which `rest` begins the first."""
-        if rest not in self._kinds:
-            kinds: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
-            for id, text in self._inside if rest else self._aligned:
-                try:
-                    characters, ending = decode(rest + text)
-                except UnicodeDecodeError:
-                    continue
-                kinds.setdefault((tuple(self.segments.classes_of(characters)), ending), []).append(id)
-            root = self._kinds[rest] = Spelled({}, {})
-            for (of_characters, ending), ids in kinds.items():
-                node = root
-                for character in of_characters:
-                    node = node.following.setdefault(character, Spelled({}, {}))
-                node.ends[ending] = np.array(ids)
-        return self._kinds[rest]
-
-    @cached_property
-    def _inside(self) -> list[tuple[int, bytes]]:
-        """Ids and texts of the tokens that begin inside a character."""
-        return [(id, text) for id, text in enumerate(self.texts) if text and text[0] >> 6 == 2]
-
-    @cached_property
-    def _aligned(self) -> list[tuple[int, bytes]]:
-        """Ids and texts of the other tokens."""
-        return [(id, text) for id, text in enumerate(self.texts) if text and text[0] >> 6 != 2]
-
-    @cached_property
-    def first(self) -> np.ndarray:
-        """Whether each id, bool (ids,), can be the first token of a segment, as far as merges say."""
-        first = self.merges.reachable.copy()
-        first[list(self.whole.values())] = True
-        return first
-
-    @cached_property
-    def longest(self) -> int:
-        """Length of the longest token, in bytes."""
-        return max(len(text) for text in self.texts if text)
-
-    @cached_property
-    def by_text(self) -> Sorted:
-        """The tokens by their texts."""
-        return Sorted(self.texts)
-
-    @cached_property
-    def id_of(self) -> dict[bytes, int]:
-        """Id of each text that merges make."""
-        return {text: id for id, text in enumerate(self.texts) if text and self.merges.reachable[id]}
+        kinds: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
+        for id, text in self._beginnings[bool(rest)]:
+            try:
+                characters, ending = decode(rest + text)
+            except UnicodeDecodeError:
+                continue
+            kinds.setdefault((tuple(self.segments.classes_of(characters)), ending), []).append(id)
+        root = Spelled({}, {})
+        for (of_characters, ending), ids in kinds.items():
+            node = root
+            for character in of_characters:
+                node = node.following.setdefault(character, Spelled({}, {}))
+            node.ends[ending] = np.array(ids)
+        return root
 
 
 def _joined(parts: Sequence[Stepped]) -> Stepped:

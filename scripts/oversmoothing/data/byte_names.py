@@ -23,11 +23,8 @@ def byte_name(b: int) -> str:
 def byte_kind(b: int) -> str:
     """Role of a byte value in UTF-8 (Figure A.1; The Unicode Standard, Table 3-7).
 
-    Returns
-    -------
-    {"control", "letter", "digit", "punctuation", "continuation", "first of 2", "first of 3", "first of 4", "never"}
-        The space is punctuation. "never" applies to C0 and C1, which could only begin an overlong encoding of a
-        one-byte character, and to F5 to FF, which lie beyond the last code point.
+    It is "control", "letter", "digit", "punctuation" (the space too), "continuation", "first of 2" (3, 4) or "never":
+    C0 and C1 could only begin an overlong encoding, and F5 to FF lie beyond the last code point.
     """
     if b < SPACE or b == DELETE:
         return "control"

@@ -16,14 +16,13 @@ from tqdm import tqdm
 
 from oversmoothing.data.shards import ROLES, too_little
 from oversmoothing.hub.client import alone_in, fetch, take_stock
-from oversmoothing.hub.listing import Repository, asking, list_files, near, resolve
+from oversmoothing.hub.listing import Repository, asking, list_files, resolve
 from oversmoothing.jobs import UserError
-from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import digest, sha256
+from oversmoothing.store.seal import check
 
 logger = logging.getLogger(__name__)
-
 
 ROWS = 1000  # streamed at a time
 
@@ -31,21 +30,16 @@ ROWS = 1000  # streamed at a time
 def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, Any]:
     """Download the shards of a corpus; whole ones into the hub's cache, to which links in a folder lead.
 
-    Parameters
-    ----------
-    settings : mapping
-        ``repository``: on the hub, or a local folder with the same paths inside (it begins with ``/``, ``.`` or
-        ``~``), which is used in place; ``revision``; ``column``; ``train`` and ``evaluation``: lists of shards;
-        ``train_bytes`` and ``evaluation_bytes``: bytes of text from their beginning, or None for whole shards.
+    The settings are those of `corpus.fineweb`, and ``column``. A ``repository`` that begins with ``/``, ``.`` or ``~``
+    is a local folder with the same paths inside, which is used in place.
 
-    Returns
-    -------
-    dict
-        A manifest as from `hub.client.fetch`, and for each role its ``shards``, the paths in the folder
-        of their ``texts``, and the ``budget`` in bytes.
+    Returned is a manifest as from `hub.client.fetch`, and for each role its ``shards``, the paths in the folder of
+    their ``texts``, and the ``budget`` in bytes.
     """
     if settings["repository"].startswith(("/", ".", "~")):
-        return {**_local(settings), **_roles(settings)}
+        local, wanted = Path(settings["repository"]).expanduser(), [file for role in ROLES for file in settings[role]]
+        described = {"repository": local.name, "revision": None, "commit": None}
+        return {**described, **take_stock(local, wanted, wanted), **_roles(settings)}
     named = Repository(settings["repository"], settings["revision"], "dataset")
     repository = replace(named, revision=resolve(named))
     roles, first = _roles(settings), {}
@@ -57,13 +51,17 @@ def fetch_shards(settings: Mapping[str, Any], folder: str | Path) -> dict[str, A
             name = f"first-bytes/{key}-{budget}.parquet"
             path = Path(folder) / name
             with alone_in(folder):
-                checksum = _first_bytes(repository, settings[role], settings["column"], budget, path)
-            first[name] = {"size": path.stat().st_size, "sha256": checksum}
+                if not _is_sealed(path):
+                    stream_texts(repository, settings[role], settings["column"], budget, path)
+            first[name] = {"size": path.stat().st_size, "sha256": sha256(path)}
             roles[role]["texts"] = [name]
     fetched = fetch(repository, whole) if whole else {"files": {}}
     with alone_in(folder):
         for file in whole:
-            _link(Path(folder) / file, Path(fetched["folder"]) / file)
+            link = Path(folder) / file
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.unlink(missing_ok=True)
+            link.symlink_to(Path(fetched["folder"]) / file)
     described = {"repository": named.name, "kind": "dataset", "revision": named.revision, "commit": repository.revision}
     return {**described, "folder": str(folder), "files": fetched["files"] | first, **roles}
 
@@ -99,40 +97,17 @@ def stream_texts(repository: Repository, files: Sequence[str], column: str, budg
         raise too_little(files, budget, taken)
 
 
-def _first_bytes(repository: Repository, files: Sequence[str], column: str, budget: int, path: Path) -> str:
-    """Download the first texts of some files into one; return its SHA-256, which is also stored beside it."""
-    beside = path.with_suffix(".sha256")
-    if path.is_file():
-        checksum = sha256(path)
-        if beside.is_file() and beside.read_text(encoding="utf-8") == f"{checksum}\n":
-            logger.info("%s: already here", path)
-            return checksum
-        logger.warning("%s: not what %s says was written; fetching it again", path, beside.name)
-    stream_texts(repository, files, column, budget, path)
-    checksum = sha256(path)
-    with atomic_path(beside) as temporary:
-        temporary.write_text(f"{checksum}\n", encoding="utf-8")
-    return checksum
-
-
-def _link(path: Path, shard: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    path.symlink_to(shard)
+def _is_sealed(path: Path) -> bool:
+    """Whether a file is here as it was written."""
+    try:
+        check(path)
+    except UserError as error:
+        logger.warning("%s", error)
+        return False
+    return path.is_file()
 
 
 def _roles(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         role: {"shards": settings[role], "texts": settings[role], "budget": settings[f"{role}_bytes"]} for role in ROLES
     }
-
-
-def _local(settings: Mapping[str, Any]) -> dict[str, Any]:
-    folder = Path(settings["repository"]).expanduser()
-    wanted = [file for role in ROLES for file in settings[role]]
-    for file in wanted:
-        if not (folder / file).is_file():
-            there = [path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet")]
-            raise UserError(f"corpus.fineweb: the folder {folder} has no file {file}{near(file, there)}")
-    files = take_stock(folder, wanted)["files"]
-    return {"repository": folder.name, "revision": None, "commit": None, "folder": str(folder), "files": files}

@@ -7,19 +7,25 @@ import io
 import json
 import lzma
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from oversmoothing.data.columns import MARK, NAME_COLUMN, TIMES, UNFOLDED, damage_named, text_batches
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 
+LONG_WINDOW = "requires too much memory"  # as libzstd says it
+ROWS = 2048  # read at a time, some megabytes of web pages; affects memory use, not the result
+NAME_COLUMN = "name the column with the text (corpus.column, or --column)"
+TEXTS = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}  # some writers store bytes
+MARK = "\ufeff"  # the byte-order mark
 PARQUET = (".parquet", ".pq")
 JSON_LINES = (".jsonl", ".ndjson")
 JSON = ".json"  # an array, or lines, as many corpora have under this name
-CORRECT = "correct or remove the line"
 PLAIN = (".txt", ".md", ".text")
 # The standard library's readers are preferred because they detect a truncated file.
 DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
@@ -30,12 +36,6 @@ DECOMPRESSORS: dict[str, Callable[[Path], Any]] = {
     ".lz4": lambda path: pa.input_stream(str(path), compression="lz4"),
 }
 BUFFER = 1 << 20  # bytes decompressed at a time
-MARKS = {  # byte-order marks of other encodings, the longest first
-    codecs.BOM_UTF32_LE: "UTF-32",
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
 
 # Yields (place in the file, text or None); a plain text may end after so many bytes, the others where the caller stops.
 Reader = Callable[[Path, str, int | None], Iterator[tuple[str, str | None]]]
@@ -64,6 +64,25 @@ def reader_of(path: Path, other: Reader | None = None) -> Reader:
     )
 
 
+def text_batches(path: Path, column: str) -> Iterator[pa.LargeStringArray]:
+    """Yield a Parquet file's column of texts in batches, in order: UTF-8 without a byte-order mark, or null."""
+    row = 0
+    with damage_named(path), pq.ParquetFile(path) as file:
+        _check_column(path, file, column)
+        for batch in file.iter_batches(batch_size=ROWS, columns=[column]):
+            texts = batch.column(0)
+            texts = texts.dictionary_decode() if pa.types.is_dictionary(texts.type) else texts
+            texts = texts.cast(pa.large_string(), safe=False)
+            try:
+                texts.validate(full=True)  # neither reading nor this cast verifies UTF-8
+            except pa.ArrowInvalid as error:
+                place = int(str(error).split()[-1])  # "Invalid UTF8 sequence at string index 7"
+                raise UserError(f"{path}: row {row + place} is not UTF-8: correct the row") from None
+            marked = pc.starts_with(texts, MARK)
+            yield pc.if_else(marked, pc.utf8_slice_codeunits(texts, 1), texts) if pc.any(marked).as_py() else texts
+            row += len(texts)
+
+
 def read_plain(path: Path, _: str, most: int | None = None) -> Iterator[tuple[str, str | None]]:
     """Yield a file as one text, or its first `most` bytes."""
     with damage_named(path), _open(path) as file:
@@ -72,9 +91,8 @@ def read_plain(path: Path, _: str, most: int | None = None) -> Iterator[tuple[st
 
 
 def _read_parquet(path: Path, column: str, _: int | None) -> Iterator[tuple[str, str | None]]:
-    with damage_named(path):
-        texts = chain.from_iterable(batch.to_pylist() for batch in text_batches(path, column))
-        yield from ((f":{row}", text) for row, text in enumerate(texts))
+    texts = chain.from_iterable(batch.to_pylist() for batch in text_batches(path, column))
+    yield from ((f":{row}", text) for row, text in enumerate(texts))
 
 
 def _read_json_lines(path: Path, column: str, _: int | None) -> Iterator[tuple[str, str | None]]:
@@ -104,8 +122,8 @@ def _parsed(text: str, path: Path, place: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", type(error).__name__)
-        array_too = JSON in map(str.lower, path.suffixes)
-        remedy = "a file of this name has one object a line, or an array of objects" if array_too else CORRECT
+        lines = "a file of this name has one object a line, or an array of objects"
+        remedy = lines if JSON in map(str.lower, path.suffixes) else "correct or remove the line"
         raise UserError(f"{path}: {place} is not JSON ({reason}): {remedy}") from None
 
 
@@ -115,16 +133,16 @@ def _field(record: Any, column: str, path: Path, place: str) -> str | None:
         raise UserError(f"{path}: {place} has no field {column!r} ({have}): {NAME_COLUMN}")
     text = record[column]
     if text is not None and not isinstance(text, str):
-        fault = f"{column!r} is {type(text).__name__}, not a string"
-        raise UserError(f"{path}: {place}: {fault}: {NAME_COLUMN}")
+        raise UserError(f"{path}: {place}: {column!r} is {type(text).__name__}, not a string: {NAME_COLUMN}")
     # JSON can contain a lone surrogate, which UTF-8 cannot encode.
     return text if text is None else text.encode("utf-8", "replace").decode().removeprefix(MARK)
 
 
 def _decode(data: bytes, path: Path, offset: int = 0, cut: bool = False) -> str:
     """Decode a part of a file that starts at `offset`; where it is `cut`, a character may be as well."""
-    if not offset:
-        _check_encoding(data, path)
+    start = data[:1024]
+    if not offset and start.count(0) * 4 >= max(4, len(start)):  # their ASCII is valid UTF-8, with NULs
+        raise UserError(f"{path}: UTF-16 or UTF-32, not UTF-8: convert the file to UTF-8")
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(data, final=not cut)
     except UnicodeDecodeError as error:
@@ -133,44 +151,38 @@ def _decode(data: bytes, path: Path, offset: int = 0, cut: bool = False) -> str:
     return text if offset else text.removeprefix(MARK)
 
 
-def _check_encoding(data: bytes, path: Path) -> None:
-    """Refuse UTF-16 and UTF-32 by name: without a mark their ASCII is valid UTF-8, with a NUL before or behind each."""
-    name = next((name for mark, name in MARKS.items() if data.startswith(mark)), None)
-    start = data[:1024]
-    if name is None and start.count(0) * 4 >= max(4, len(start)):
-        name = "UTF-16 or UTF-32"
-    if name:
-        raise UserError(f"{path}: {name}, not UTF-8: convert the file to UTF-8")
-
-
 def _open(path: Path) -> IO[bytes]:
     opened = DECOMPRESSORS.get(path.suffix.lower())
-    if opened is None:
-        return path.open("rb")
-    if not path.stat().st_size:
+    if opened and not path.stat().st_size:
         raise UserError(f"{path}: 0 bytes, which is no compressed file: fetch or write the file again")
-    return io.BufferedReader(_Unfolded(path, opened(path)), BUFFER)
+    return io.BufferedReader(opened(path), BUFFER) if opened else path.open("rb")
 
 
-class _Unfolded(io.RawIOBase):
-    """The content of a compressed file, up to a size to which no text unfolds."""
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Convert a reader's errors into a `UserError` of one line that names the file."""
+    try:
+        yield
+    except MemoryError:
+        raise UserError(f"{path}: it does not fit into memory: leave it out, or split it into smaller files") from None
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, lzma.LZMAError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        if LONG_WINDOW in reason:
+            fault = "compressed with a zstd window above 128 MiB (--long), which is not read here"
+            raise UserError(f"{path}: {fault}: write it again with `zstd -d --long=31 FILE -c | zstd > NEW`") from None
+        fault = file_fault(error) or f"truncated or damaged ({reason}): fetch or write the file again"
+        raise UserError(f"{path}: {fault}") from error
 
-    def __init__(self, path: Path, file: Any) -> None:
-        self.path, self.file = path, file
-        self.size = path.stat().st_size
-        self.most = self.left = max(UNFOLDED, TIMES * self.size)
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        count: int = self.file.readinto(buffer)
-        self.left -= count
-        if self.left < 0:
-            fault = f"its {self.size:,} bytes unfold to more than {self.most:,}, as no text does"
-            raise UserError(f"{self.path}: {fault}: leave the file out")
-        return count
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
+def _check_column(path: Path, file: pq.ParquetFile, column: str) -> None:
+    """Check that a file has one column of texts of this name."""
+    schema = file.schema_arrow
+    if schema.names.count(column) > 1:
+        raise UserError(f"{path}: {schema.names.count(column)} columns are called {column!r}: rename all but one")
+    if column not in schema.names:
+        have = ", ".join(schema.names)
+        raise UserError(f"{path}: no column {column!r} (it has: {have}): {NAME_COLUMN}")
+    kind = schema.field(column).type
+    text = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if str(text) not in TEXTS:
+        raise UserError(f"{path}: column {column!r} is of type {kind}, not string: {NAME_COLUMN}")

@@ -14,10 +14,8 @@ import multiprocessing
 import re
 import sys
 import warnings
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +27,9 @@ from oversmoothing.jobs import UserError
 
 logger = logging.getLogger(__name__)
 
+_NAMES = ("numpy", "scipy", "pandas", "torch", "sympy", "networkx", "sklearn", "matplotlib", "transformers")
 # Package -> the distribution that gives its version. All are pinned in the lock file.
-PACKAGES = {
-    "numpy": "numpy",
-    "scipy": "scipy",
-    "pandas": "pandas",
-    "torch": "torch",
-    "sympy": "sympy",
-    "networkx": "networkx",
-    "sklearn": "scikit-learn",
-    "matplotlib": "matplotlib",
-    "transformers": "transformers",
-}
+PACKAGES = {name: "scikit-learn" if name == "sklearn" else name for name in _NAMES}
 # Paragraphs are separated by one newline, as in web corpora, so that a blank line can separate documents.
 PARAGRAPH_BREAK = "\n"
 # Folders without documentation of the package: test suites (missing from some wheels) and vendored packages.
@@ -51,7 +40,6 @@ OLDEST_PYTHON = (3, 11)
 
 _DOC_NAME = re.compile(r"doc", re.IGNORECASE)  # add_newdoc, add_docstr, _shared_docs, START_DOCSTRING, ...
 _DOC_USED = re.compile(rb"doc\w*\s*[(\[=]", re.IGNORECASE)  # such a name, called, subscripted or assigned to
-_LINE_END = re.compile(rb"\r\n?|\n")
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # fields that hold statements, not expressions
 
 
@@ -116,22 +104,15 @@ def read_prose(path: Path) -> list[tuple[int, list[str]]]:
     A file that is not valid Python (a template or a fixture) yields an empty list.
     """
     source = path.read_bytes()
-    with warnings.catch_warnings(), _without_collector():
-        warnings.simplefilter("ignore")  # an invalid escape is a warning whose kind depends on the Python version
-        try:
-            tree = ast.parse(source, feature_version=OLDEST_PYTHON)
-        except (SyntaxError, ValueError, RecursionError):
-            return []
-        prose = [(line, paragraphs(text)) for (line, _), text in sorted(docstrings(tree, source).items())]
-    return [(line, texts) for line, texts in prose if texts]
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Switch off Python's search for reference cycles: a syntax tree has none, and it takes a quarter of parsing."""
-    gc.disable()
+    gc.disable()  # a syntax tree has no reference cycles, and the search for them takes a quarter of parsing
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape is a warning whose kind depends on the Python version
+            tree = ast.parse(source, feature_version=OLDEST_PYTHON)
+        found = sorted(docstrings(tree, source).items())
+        return [(line, texts) for (line, _), text in found if (texts := paragraphs(text))]
+    except (SyntaxError, ValueError, RecursionError):
+        return []
     finally:
         gc.enable()
 
@@ -142,49 +123,23 @@ def docstrings(tree: ast.Module, source: bytes) -> dict[tuple[int, int], str]:
     They include string expressions (such as those below an attribute) and strings passed to a function or assigned
     to a variable with "doc" in its name (``add_newdoc``, ``add_docstr``).
     """
+    nodes = ast.walk(tree) if _DOC_USED.search(source) else _statements(tree)
     return {
         (value.lineno, value.col_offset): value.value
-        for node in _nodes(tree, _lines_with_doc(source))
+        for node in nodes
         for value in _documenting(node)
         if isinstance(value, ast.Constant) and isinstance(value.value, str)
     }
 
 
-def _lines_with_doc(source: bytes) -> list[int]:
-    """Return, in order, the lines with a name that has "doc" in it and may be called or assigned to."""
-    lines, line, end = [], 1, 0
-    for match in _DOC_USED.finditer(source):
-        line += len(_LINE_END.findall(source, end, match.start()))
-        end = match.start()
-        lines.append(line)
-    return lines
-
-
-def _nodes(tree: ast.Module, named: list[int]) -> Iterator[ast.AST]:
-    """Yield all statements, and the expressions of those that have one of the lines `named` of their own.
-
-    Searching all expressions would take longer than everything else.
-    """
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the statements of a module; to walk all expressions too would take longer than everything else."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
         yield node
         for name in _BODIES:
             waiting.extend(getattr(node, name, ()))
-        first, last = _own_lines(node)
-        if bisect_left(named, first) < bisect_right(named, last):
-            for name, value in ast.iter_fields(node):
-                if name not in _BODIES:
-                    for part in value if isinstance(value, list) else [value]:
-                        yield from ast.walk(part) if isinstance(part, ast.AST) else ()
-
-
-def _own_lines(statement: Any) -> tuple[int, int]:
-    """Return the first and last line of a statement, of a compound one up to the statements in it."""
-    if not hasattr(statement, "lineno"):  # a module, a case
-        return 0, sys.maxsize
-    first = min([statement.lineno, *(decorator.lineno for decorator in getattr(statement, "decorator_list", ()))])
-    return first, statement.body[0].lineno if getattr(statement, "body", None) else statement.end_lineno
 
 
 def _documenting(node: ast.AST) -> Iterable[ast.AST]:
@@ -200,13 +155,11 @@ def _documenting(node: ast.AST) -> Iterable[ast.AST]:
 
 def _strings(node: ast.AST) -> Iterator[ast.Constant]:
     """Yield the constants below `node`, except in f-strings, where their positions changed in Python 3.12."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Constant):
-            yield node
-        elif not isinstance(node, ast.JoinedStr):
-            waiting.extend(ast.iter_child_nodes(node))
+    if isinstance(node, ast.Constant):
+        yield node
+    elif not isinstance(node, ast.JoinedStr):
+        for part in ast.iter_child_nodes(node):
+            yield from _strings(part)
 
 
 def _name(node: ast.AST) -> str:

@@ -50,12 +50,7 @@ def paragraphs(docstring: str) -> list[str]:
 
     It has its indentation, in reStructuredText, Markdown, NumPy or Google style.
     """
-    return [text for lines in _blocks(_dedent(docstring)) if (text := _prose(" ".join(lines)))]
-
-
-@lru_cache(100_000)  # packages repeat many of their paragraphs
-def _prose(paragraph: str) -> str | None:
-    return _sentences(plain(paragraph))
+    return [text for lines in _blocks(_dedent(docstring)) if (text := _sentences(" ".join(lines)))]
 
 
 def _dedent(docstring: str) -> list[str]:
@@ -145,12 +140,15 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
     yield block
 
 
-def _sentences(text: str | None) -> str | None:
-    """Return `text` if it consists of whole sentences of ordinary words, without a final one that introduces code."""
+@lru_cache(100_000)  # packages repeat many of their paragraphs
+def _sentences(paragraph: str) -> str | None:
+    """Return the text of a paragraph of whole sentences of ordinary words, without a final one that introduces code."""
+    text = plain(paragraph)
     if not text:
         return None
     if text.endswith(":"):
-        text = text[: _last_end(text)].rstrip()
+        ends = (match.start() for match in _SENTENCE_END.finditer(text))
+        text = text[: max(ends, default=0)].rstrip()
     if not re.match(r"[\"\u201c'(]?[A-Z]", text) or not re.search(r"[a-z0-9)\"'\u201d%][.!?][)\"'\u201d]?$", text):
         return None
     if text.count("(") != text.count(")") or _CUT.search(text):
@@ -164,7 +162,3 @@ def _sentences(text: str | None) -> str | None:
     if common < max(1, 0.2 * len(words)) or letters < 0.92 * len(text):
         return None
     return text
-
-
-def _last_end(text: str) -> int:
-    return max((match.start() for match in _SENTENCE_END.finditer(text)), default=0)

@@ -23,8 +23,6 @@ def read_split(path: str | Path, manifest: str | Path, split: str, check: bool =
     if not path.is_file():
         raise UserError(f"{path}: no such corpus file: build the corpus first")
     size = path.stat().st_size
-    if not size:
-        raise UserError(f"{path}: the corpus file is empty: delete it and build the corpus again")
     if check and size != part["bytes"]:
         raise UserError(f"{path}: {size:,} bytes, but its manifest says {part['bytes']:,}: delete it and run again")
     if check and sha256(path) != part["sha256"]:

@@ -4,20 +4,23 @@ The thesis trains on one shard of FineWeb, validates on the last tenth of its by
 (section 3). Here the border between train and validation is moved to the next document, and a document that also
 occurs in a held-out split is dropped from the others, because FineWeb repeats documents across its crawls.
 
-No document is processed in Python; memory holds only an 8-byte hash of each held-out document. `splits` also excludes
-shared runs of words, and takes longer.
+Memory holds only an 8-byte hash of each held-out document. `splits` also excludes shared runs of words, and takes
+longer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from tqdm import tqdm
 
+from oversmoothing.data.formats import text_batches
 from oversmoothing.data.runs import collect, is_known
-from oversmoothing.data.texts import Texts, read_texts
 from oversmoothing.data.writer import SplitWriter
 from oversmoothing.hub.manifest import check_files, read_asset
 from oversmoothing.jobs import UserError
@@ -34,25 +37,26 @@ class Shards(NamedTuple):
     column: str = "text"
     budget: int | None = None
 
-    def read(self) -> Iterator[tuple[Texts, np.ndarray]]:
-        """Yield batches of texts with the int64 offset of each text's first byte, counted over all shards."""
+    def read(self) -> Iterator[tuple[pa.LargeStringArray, np.ndarray]]:
+        """Yield batches of texts, "" for a null, with the end of each in bytes, int64, counted over all shards."""
         place = 0
         for path in self.paths:
-            for texts in read_texts(path, self.column):
-                starts = place + texts.borders[:-1] - texts.borders[0]
-                place += int(texts.borders[-1] - texts.borders[0])
+            for batch in text_batches(path, self.column):
+                texts = batch.fill_null("")
+                ends = place + np.cumsum(pc.binary_length(texts).to_numpy())
+                place = int(ends[-1])
                 if self.budget is None or place < self.budget:
-                    yield texts, starts
+                    yield texts, ends
                     continue
-                count = int(np.searchsorted(starts, self.budget))
-                yield Texts(texts.data, texts.borders[: count + 1]), starts[:count]
+                count = int(np.searchsorted(ends, self.budget)) + 1
+                yield texts[:count], ends[:count]
                 return
         if self.budget is not None:
             raise too_little([path.name for path in self.paths], self.budget, place)
 
     def size(self) -> int:
         """Number of bytes of text that are used."""
-        return sum(int(texts.lengths().sum()) for texts, _ in self.read())
+        return max((int(ends[-1]) for _, ends in self.read()), default=0)
 
 
 def read_fetched(path: str | Path) -> dict[str, Any]:
@@ -110,19 +114,20 @@ def build_from_shards(
             dropped = {"empty": 0, "duplicates": 0}
             kept: list[np.ndarray] = []
             with tqdm(desc=split, unit="B", unit_scale=True, disable=None) as bar:
-                for texts, starts in shards.read():
+                for texts, ends in shards.read():
+                    lengths = pc.binary_length(texts).to_numpy()
+                    starts, empty = ends - lengths, lengths == 0
                     mine = (starts >= first) & (starts < end)
-                    empty = texts.lengths() == 0
-                    hashes = texts.hashes()
+                    hashes = text_hashes(texts)
                     repeated = is_known(hashes, known) & ~empty
                     keep = mine & ~empty & ~repeated
                     if keep.any():
-                        writer.write(texts.join(keep, separator.encode()).data, int(keep.sum()))
+                        writer.write(joined(texts.filter(pa.array(keep)), separator), int(keep.sum()))
                     dropped["empty"] += int((mine & empty).sum())
                     dropped["duplicates"] += int((mine & repeated).sum())
                     if split != "train":
                         kept.append(hashes[keep])
-                    bar.update(int(texts.lengths().sum()))
+                    bar.update(int(lengths.sum()))
             known = collect([known, *kept])
             least = max(1, (at_least or {}).get(split, 1))
             if writer.bytes < least:
@@ -133,6 +138,18 @@ def build_from_shards(
         contents = {"source": dict(facts or {}), "settings": settings, "splits": parts}
         write_sealed(temporary_manifest, contents, manifest)
     return contents
+
+
+def text_hashes(texts: pa.LargeStringArray) -> np.ndarray:
+    """64-bit hash of each text, uint64 (n,)."""
+    digests = (blake2b(text, digest_size=8).digest() for text in texts.cast(pa.large_binary()).to_pylist())
+    return np.frombuffer(b"".join(digests), np.uint64)
+
+
+def joined(texts: pa.LargeStringArray, separator: str = "") -> memoryview:
+    """UTF-8 of some texts, without a Python object for each."""
+    together = pa.LargeListArray.from_arrays([0, len(texts)], texts)
+    return memoryview(pc.binary_join(together, pa.scalar(separator, texts.type))[0].as_buffer())
 
 
 def too_little(files: Sequence[str], budget: int, size: int) -> UserError:

@@ -17,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from oversmoothing.data.documents import PARAGRAPHS, Source
-from oversmoothing.data.runs import collect, run_hashes, shares_run
+from oversmoothing.data.runs import collect, is_known, run_hashes
 from oversmoothing.data.writer import SplitWriter
 from oversmoothing.jobs import UserError
 from oversmoothing.store.atomic import atomic_path
@@ -44,20 +44,11 @@ def build_splits(
 
     The source is read once for each split. All files are replaced together at the end, none after an error.
 
-    Parameters
-    ----------
-    paths, shares : mapping
-        File and share of the documents (positive, with sum 1) of each of `SPLITS`.
-    manifest : Path
-        JSON: the source's facts, the settings and, for each split, its documents, bytes, sha256 and the numbers of
-        dropped documents by reason. Of some thousands of files or more there is, in place of the list, their number,
-        sums and ``sha256``, that of the list.
-    separator : str
-        Between two documents. The thesis uses none (``""``); a blank line makes the border visible to a model.
-    overlap_words : int, optional
-        Length of the runs of words that no two splits may share; None keeps overlaps.
-    at_least : mapping, optional
-        Smallest size of each split in bytes, such as the evaluation windows need; below it a `UserError` is raised.
+    `shares` of the documents are positive, with sum 1. The manifest has the source's facts, the settings and, for each
+    split, its documents, bytes, sha256 and the numbers of dropped documents by reason. Of some thousands of files or
+    more there is, in place of the list, their number, sums and ``sha256``, that of the list. The thesis uses no
+    separator; a blank line makes the border visible to a model. No two splits share runs of `overlap_words` words; None
+    keeps overlaps. A `UserError` is raised if a split has fewer bytes than `at_least` says.
     """
     bounds = split_bounds(shares)
     parts: dict[str, Any] = {}
@@ -74,50 +65,35 @@ def build_splits(
             count = size = 0
             for document in tqdm(source, desc=split, total=total, unit="document", disable=None):
                 count += 1
-                try:
-                    encoded = document.text.encode()
-                    size += len(encoded)
-                    digest = hashlib.blake2b(encoded, digest_size=16).digest()
-                    if _split_of(digest, bounds) != split:
-                        continue
-                    if not document.text.strip():
-                        dropped["empty"] += 1
-                    elif digest in seen:
-                        dropped["duplicates"] += 1
-                    elif overlap_words and shares_run(runs := run_hashes(document.text, overlap_words), known):
-                        dropped["overlaps"] += 1
-                    else:
-                        writer.write(encoded, documents=1)
-                        if overlap_words and split != SPLITS[-1]:
-                            kept.append(runs)
-                    seen.add(digest)
-                except MemoryError:
-                    raise UserError(
-                        f"{document.name}: out of memory with this document of {len(document.text):,} characters: cut "
-                        f"it, {_cutting(source)}, or leave it out"
-                    ) from None
+                encoded = document.text.encode()
+                size += len(encoded)
+                digest = hashlib.blake2b(encoded, digest_size=16).digest()
+                if _split_of(digest, bounds) != split:
+                    continue
+                if not document.text.strip():
+                    dropped["empty"] += 1
+                elif digest in seen:
+                    dropped["duplicates"] += 1
+                elif overlap_words and is_known(np.sort(runs := run_hashes(document.text, overlap_words)), known).any():
+                    dropped["overlaps"] += 1
+                else:
+                    writer.write(encoded, documents=1)
+                    if overlap_words and split != SPLITS[-1]:
+                        kept.append(runs)
+                seen.add(digest)
             total = count
-            if not total:
-                raise UserError(f"the corpus is empty: {_describe(source)} has no document{_without_text(source)}")
-            if total == 1:
-                raise UserError(
-                    f"the corpus of {_describe(source)} is one document, which cannot be split: cut it, "
-                    f"{_cutting(source)}{_without_text(source)}"
-                )
+            if total < 2:
+                only = f"one document, which cannot be split: cut it, {_cutting(source)}" if total else "empty"
+                raise UserError(f"the corpus of source {source.facts()['source']!r} is {only}{_without_text(source)}")
             known = collect([known, *kept])
             least = max(1, (at_least or {}).get(split, 1))
-            if writer.bytes < least <= shares[split] * size and not any(dropped.values()):
-                raise writer.too_small(
-                    least,
-                    f"the corpus has enough text, but in only {total:,} documents: cut them, {_cutting(source)}",
-                )
             if writer.bytes < least:
-                raise writer.too_small(
-                    least,
-                    f"raise its share in corpus splits (now {shares[split]:g}), or give the corpus more text "
-                    f"({_describe(source)}; dropped: {dropped['duplicates']:,} repeated, {dropped['overlaps']:,} "
-                    f"overlapping, {dropped['empty']:,} empty){_without_text(source)}",
-                )
+                remedy = f"the corpus has enough text, but in only {total:,} documents: cut them, {_cutting(source)}"
+                if least > shares[split] * size or any(dropped.values()):
+                    lost = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+                    remedy = f"raise its share in corpus splits (now {shares[split]:g}), or give the corpus more text "
+                    remedy += f"(dropped: {lost}){_without_text(source)}"
+                raise writer.too_small(least, remedy)
             parts[split] = writer.close(dropped)
         settings = {
             "shares": {split: float(shares[split]) for split in SPLITS},
@@ -164,7 +140,3 @@ def _cutting(source: Source) -> str:
     if cut is None:
         return "with corpus cut: paragraphs (at blank lines) or a number of characters"
     return f"with corpus cut: {'a' if cut == PARAGRAPHS else 'a smaller'} number of characters (now {cut})"
-
-
-def _describe(source: Source) -> str:
-    return f"source {source.facts().get('source')!r}"

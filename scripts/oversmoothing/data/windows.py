@@ -14,6 +14,8 @@ import pyarrow as pa
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
 
+logger = logging.getLogger(__name__)
+
 # Characters of Unicode's Sentence_Terminal beyond ASCII, hexadecimal (version 14, up to ffff), Khmer's khan and the
 # ellipsis. They end a sentence without white space behind them.
 _TERMINAL = (
@@ -28,18 +30,9 @@ _BETWEEN = "a0 bb 200b 2019 201d 3000 3009 300b 300d 300f 3011 3015 ff09 ff3d"
 
 def _any(ranges: str) -> bytes:
     """Regular expression of any of the characters in ranges of hexadecimal numbers, as UTF-8, by their first bytes."""
-    rest: dict[bytes, list[bytes]] = {}
-    for first, *last in ([int(end, 16) for end in part.split("-")] for part in ranges.split()):
-        for code in range(first, (last or [first])[0] + 1):
-            data = chr(code).encode()
-            rest.setdefault(data[:1], []).append(re.escape(data[1:]))
-    return (
-        b"(?=["
-        + b"".join(rest)
-        + b"])(?:"
-        + b"|".join(k + b"(?:" + b"|".join(v) + b")" for k, v in rest.items())
-        + b")"
-    )
+    ends = ([int(end, 16) for end in part.split("-")] for part in ranges.split())
+    characters = [chr(code).encode() for first, *last in ends for code in range(first, (last or [first])[0] + 1)]
+    return b"(?=[" + bytes({each[0] for each in characters}) + b"])(?:" + b"|".join(characters) + b")"
 
 
 SENTENCE, SENTENCE_OF_ANY_SCRIPT, LINE, CHARACTER = "sentence", "sentence of any script", "line", "character"
@@ -53,9 +46,6 @@ STARTS = {
     LINE: re.compile(rb"\n\s*(?=\S)"),
     CHARACTER: re.compile(rb"(?s).(?=[^\x80-\xbf])"),
 }
-
-
-logger = logging.getLogger(__name__)
 
 SCHEMA = pa.schema(
     [
@@ -100,30 +90,22 @@ def draw_windows(
     with sentences of any script, else with lines, else with any character (`STARTS`); the schema's metadata say which,
     under `STARTED`. The first n windows are the same for every `count` >= n that starts alike.
 
-    Parameters
-    ----------
-    data : numpy.ndarray or memmap of uint8, shape (bytes,)
-        The evaluation split.
-    count : int
-        Number of windows; 100 in the thesis.
-    prompt, scored : int
-        Length of the prompt and of the scored text after it; 100 and 500 bytes in the thesis.
-    cut : callable, optional
-        For windows of tokens (`oversmoothing.data.tokens.text.passages`), of which each has a byte at least.
-    starts : iterable of str
-        Names of the `STARTS` that are tried.
-
-    Returns
-    -------
-    pyarrow.Table
-        With `SCHEMA`, and with `cut` also `TOKENS`; one row per window in the order drawn: ``window`` = 0, 1, ...
+    `data`, uint8 (bytes,), is the evaluation split. The thesis has 100 windows, with a `prompt` of 100 bytes and 500
+    bytes `scored` after it. For windows of tokens, `cut` is `oversmoothing.data.tokens.text.passages`. `starts` are
+    those of `STARTS` that are tried. The table has `SCHEMA`, and with `cut` also `TOKENS`: a row per window in the
+    order drawn, ``window`` = 0, 1, ...
     """
     length = prompt + scored
+
+    def bytes_from(start: int) -> Passage:
+        text = data[start : start + length].tobytes()
+        return Passage(start + length, (text[:prompt], text[prompt:]))
+
     unit, schema = ("bytes", SCHEMA) if cut is None else ("tokens", pa.schema([*SCHEMA, *TOKENS]))
     most = len(data) // length
     placed: dict[str, int] = {}
     for kind in starts if count <= most else ():
-        drawn = _draw(data, count, length, cut or _passages(data, prompt, length), np.random.default_rng(seed), kind)
+        drawn = _draw(data, count, length, cut or bytes_from, np.random.default_rng(seed), kind)
         if len(drawn) == count:
             break
         placed[kind] = len(drawn)
@@ -166,16 +148,6 @@ def read_texts(path: str | Path) -> list[str]:
     """Read the text of each window of a file, without a character that is cut at its end."""
     parts = (read_windows(path)[name].to_pylist() for name in ("prompt", "scored"))
     return [(prompt + scored).decode("utf-8", errors="ignore") for prompt, scored in zip(*parts, strict=True)]
-
-
-def _passages(data: np.ndarray, prompt: int, length: int) -> Cut:
-    """Cut passages of `length` bytes."""
-
-    def cut(start: int) -> Passage:
-        text = data[start : start + length].tobytes()
-        return Passage(start + length, (text[:prompt], text[prompt:]))
-
-    return cut
 
 
 def _draw(

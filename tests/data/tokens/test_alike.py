@@ -31,14 +31,9 @@ OTHERS = {
         merging(range(6, -1, -1)),
         "\" they're reading\" it has id 32 and the study's has id 259, with",
     ),
-    "fewer merges": (merging([0, 1, 2, 3, 4, 6]), "'1987 it was 1,23' it has id 49 and the study's has id 261, with"),
     "other words": (byte_tokens(merges=MERGES, words=SPLIT), "'  Two spaces, no' it has id 260 and the study's has id"),
     "single digits": (pre_tokenized(pre_tokenizers.Digits(True)), "'1987 it was 1,23' it has id 49"),
     "a space before": (pre_tokenized(prefix=True), "\"The water's edge\" it has id 32 and the study's has id 84"),
-    "small letters": (
-        byte_tokens(merges=MERGES, normalizer=normalizers.Lowercase()),
-        '"The water\'s edge" it has id 257',
-    ),
     "composed": (byte_tokens(merges=MERGES, normalizer=normalizers.NFC()), "it has id 195 and the study's has id 101"),
 }
 

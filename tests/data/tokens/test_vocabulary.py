@@ -4,29 +4,19 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from small_tokenizers import SPACE, byte_alphabet, byte_tokens, sentencepiece
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from oversmoothing.data.tokens.learn import save_tokenizer
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import (
-    VOCABULARY,
     Vocabulary,
     check_same,
     first_difference,
     load_tokenizer,
-    read_vocabulary,
     vocabulary_of,
 )
 from oversmoothing.jobs import UserError
-from oversmoothing.store.parquet import write_table
-
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.lists(
-    st.sampled_from(["the ", "water", "    ", "<s>", "</s>", "<|endoftext|>", "é", "漢", "\n", "<0x41>", " "]),
-    max_size=12,
-).map("".join)
 
 
 def opened(path):
@@ -103,26 +93,7 @@ def test_a_token_outside_the_byte_alphabet_is_named(tmp_path):
     assert opened(saved(tmp_path, own))[1].texts[-1] == "<\uff5cx>".encode()
 
 
-@pytest.mark.parametrize("kind", ["bpe", "bytes"])
-@given(text=TEXTS)
-def test_tokens_of_byte_level_encoding_decode_to_any_text(kinds, kind, text):
-    tokenizer, own = opened(kinds[kind])
-    tokens = encode(tokenizer, own, text)
-    assert own.decode(tokens.tolist()) == text.encode()
-    assert ((tokens >= 0) & (tokens < len(own))).all()
-    if kind == "bytes":
-        assert tokens.tolist() == list(text.encode())
-
-
-@given(text=TEXTS.filter(lambda text: SPACE not in text))
-def test_tokens_of_sentencepiece_decode_to_any_text_behind_a_space(kinds, text):
-    tokenizer, own = opened(kinds["sentencepiece"])
-    assert own.decode(encode(tokenizer, own, text).tolist()) == (b" " + text.encode() if text else b"")
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"), [("bpe", "<s>"), ("bpe", "</s>"), ("sentencepiece", "</s>"), ("bytes", "<|endoftext|>")]
-)
+@pytest.mark.parametrize(("kind", "name"), [("bpe", "<s>"), ("sentencepiece", "</s>"), ("bytes", "<|endoftext|>")])
 def test_the_name_of_a_special_id_in_a_text_is_text(kinds, kind, name):
     tokenizer, own = opened(kinds[kind])
     tokens = encode(tokenizer, own, f"a{name}b")
@@ -141,37 +112,23 @@ def test_a_stored_limit_or_padding_is_not_applied(kinds, tmp_path):
     assert vocabulary.decode(encode(tokenizer, vocabulary, "x" * 9).tolist()) == b"x" * 9
 
 
-@pytest.mark.parametrize("wrong", [300, 301, 10**6])
-def test_an_id_that_is_no_token_is_named(wrong):
+def test_an_id_that_is_no_token_is_named():
     own = Vocabulary(np.array([0, 2, 299, 302], np.int32), [b"a", b"b", b"c", b"d"])
     assert own.tokens([302, 0, 2]).tolist() == [3, 0, 1]
-    with pytest.raises(UserError, match=f"the tokenizer gave the id {wrong}, which is special or unknown"):
-        own.tokens([0, wrong])
-
-
-def test_a_vocabulary_comes_back_from_its_table(kinds, tmp_path):
-    _, own = opened(kinds["sentencepiece"])
-    assert own.table().schema.equals(VOCABULARY)
-    assert own.table()["token"].to_pylist() == list(range(len(own)))
-    write_table(tmp_path / "v.parquet", own.table(), {})
-    back = read_vocabulary(tmp_path / "v.parquet")
-    assert first_difference(own, back) is None
-    assert np.array_equal(own.ids, back.ids)
+    for wrong in (300, 10**6):
+        with pytest.raises(UserError, match=f"the tokenizer gave the id {wrong}, which is special or unknown"):
+            own.tokens([0, wrong])
 
 
 def test_the_first_difference_is_told():
     one = Vocabulary(np.array([0, 1, 3], np.int32), [b"a", b"b", b"c"])
-    assert first_difference(one, one) is None
-    text = Vocabulary(one.ids, [b"a", b"x", b"y"])
-    shifted = Vocabulary(np.array([0, 1, 4], np.int32), one.texts)
+    text = Vocabulary(np.array([0, 1, 4], np.int32), [b"a", b"x", b"c"])
     short = Vocabulary(one.ids[:2], one.texts[:2])
-    for pair, difference in (
-        ((one, text), "of token 1, id 1 is b'b' in one and id 1 is b'x' in the other"),
-        ((one, shifted), "of token 2, id 3 is b'c' in one and id 4 is b'c' in the other"),
-        ((one, short), "of token 2, id 3 is b'c' in one and it has no further token in the other"),
-        ((short, one), "of token 2, it has no further token in one and id 3 is b'c' in the other"),
+    for other, difference in (
+        (text, "of token 1, id 1 is b'b' in one and id 1 is b'x' in the other"),
+        (short, "of token 2, id 3 is b'c' in one and it has no further token in the other"),
     ):
-        assert first_difference(*pair) == difference
+        assert first_difference(one, other) == difference
 
 
 def test_another_tokenizer_of_a_model_is_refused(kinds, tmp_path):
@@ -184,11 +141,8 @@ def test_another_tokenizer_of_a_model_is_refused(kinds, tmp_path):
     message = "mine: its tokenizer is not the study's: of token 256, it has no further token"
     with pytest.raises(UserError, match=message):
         check_same(tmp_path, own, "mine")
-    (tmp_path / "tokenizer.json").rename(tmp_path / "tokenizer.model")
-    with pytest.raises(UserError, match=r"mine: .* only a tokenizer in another format \(tokenizer\.model\)"):
-        check_same(tmp_path, own, "mine")
-    (tmp_path / "tokenizer.model").unlink()
-    with pytest.raises(UserError, match=r"mine: .* has no tokenizer\.json, no tokenizer; load its tokenizer with"):
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(UserError, match=r"mine: .* has no tokenizer\.json; load its tokenizer with"):
         check_same(tmp_path, own, "mine")
 
 
@@ -226,7 +180,7 @@ def test_a_tokenizer_without_texts_or_tokens_is_refused(tmp_path, own, message):
     ("id", "message"),
     [
         (1, "'b' and 'c' have one id, 1"),
-        *[(id, f"'c' has the id {id:,}; ids from 16,777,216 on") for id in (1 << 24, 2**31 - 1, 2**31, 2**32 - 1)],
+        (1 << 24, "'c' has the id 16,777,216; ids from 16,777,216 on"),
     ],
 )
 def test_an_id_of_two_tokens_or_that_no_head_has_a_row_for_is_named(tmp_path, id, message):

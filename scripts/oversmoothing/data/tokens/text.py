@@ -18,9 +18,8 @@ from oversmoothing.store.atomic import atomic_path
 DTYPE = "int32"  # of a file of tokens
 BLOCK = 1 << 20  # bytes that are tokenised at a time
 BYTES_PER_TOKEN = 16  # that a passage is first expected to have at most
-QUOTED, NEAR = 12, 48  # bytes of a text that a message shows, and that tell how it was changed
+QUOTED = 12  # bytes of a text that a message shows
 CANONICAL: tuple[Literal["NFC", "NFD"], ...] = "NFC", "NFD"  # forms of a text that are the same text
-CR = 0x0D  # before the end of a line of Windows
 
 
 def encode(
@@ -106,7 +105,13 @@ def _tokens(
     for given, own in _forms(text, read):
         if given == own or (length is not None and given.startswith(own)):
             return tokens
-    raise UserError(f"{name}: {_difference(vocabulary, text, read, start)}")
+    same, given, own = max((_shared(*pair), *pair) for pair in _forms(text, read))
+    given, own = given[same : same + QUOTED], own[same : same + QUOTED]
+    raise UserError(
+        f"{name}: from byte {start + same:,} on the tokenizer reads {own!r} for {given!r}: it has no token for a byte, "
+        "or its normalizer or one of its added tokens changes the text; change the text likewise before it is measured "
+        "(`tr -d '\\r'` removes carriage returns)"
+    )
 
 
 def _forms(text: str, read: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -114,21 +119,6 @@ def _forms(text: str, read: bytes) -> Iterator[tuple[bytes, bytes]]:
     for form in (None, *CANONICAL):
         given = (unicodedata.normalize(form, text) if form else text).encode()
         yield from ((given, own) for own in (read, read.removeprefix(b" ")))
-
-
-def _difference(vocabulary: Vocabulary, text: str, read: bytes, start: int) -> str:
-    """Return where what was read leaves the form of a text that it follows longest, and why."""
-    same, given, own = max((_shared(*pair), *pair) for pair in _forms(text, read))
-    given, own, at = given[same:], own[same:], f"byte {start + same:,}"
-    tokens = set(vocabulary.texts)
-    rest = bytes(byte for byte in given[:NEAR] if bytes([byte]) in tokens)
-    if given and given[:1] not in tokens and (rest.startswith(own) or (len(given) > NEAR and own.startswith(rest))):
-        remedy = "remove or replace such bytes in the text" + (" (`tr -d '\\r'`)" if given[0] == CR else "")
-        return f"the tokenizer has no token for {at}, 0x{given[0]:02X}, which would vanish; {remedy}"
-    return (
-        f"from {at} on the tokenizer reads {own[:QUOTED]!r} for {given[:QUOTED]!r}: its normalizer or one of its added "
-        "tokens changes the text; change the text likewise before it is measured"
-    )
 
 
 def _shared(one: bytes, other: bytes) -> int:

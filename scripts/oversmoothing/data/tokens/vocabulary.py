@@ -3,7 +3,7 @@
 A tokenizer has special ids, which stand for no text (the end of a text, padding), and a model's head may have rows for
 ids that the tokenizer does not know, because it was padded to a round size. Neither is a token here: token t is the
 tokenizer's id ``ids[t]``, in the same order. A distribution over tokens therefore has no place for them, and no
-nucleus, sample or class can hold one; how much probability a model gave them is reported (`logits.SpecialMass`).
+nucleus, sample or class can hold one; how much probability a model gave them is reported (`logits.special_mass_facts`).
 """
 
 import json
@@ -31,7 +31,6 @@ VOCABULARY = pa.schema(
 )
 FAST = "tokenizer.json"
 AUTO = "auto"  # in place of the id before texts: the one of the tokenizer (`id_before_texts`)
-SLOW = ("tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")  # of tokenizers in other formats
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
 IDS = 1 << 24  # a limit on ids, sixty times the largest vocabularies; what is indexed by id must fit into memory
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
@@ -160,10 +159,8 @@ def check_same(folder: str | Path, vocabulary: Vocabulary, name: str) -> None:
     """Raise a `UserError` that names the model unless the tokenizer in its folder has the study's vocabulary."""
     path = Path(folder) / FAST
     if not path.is_file():
-        slow = next((file for file in SLOW if (Path(folder) / file).is_file()), None)
-        instead = f"only a tokenizer in another format ({slow})" if slow else "no tokenizer"
         raise UserError(
-            f"{name}: {folder} has no {FAST}, {instead}; load its tokenizer with `AutoTokenizer.from_pretrained`, "
+            f"{name}: {folder} has no {FAST}; load its tokenizer with `AutoTokenizer.from_pretrained`, "
             "save it beside a copy of the weights with `save_pretrained`, and name that folder in the config"
         )
     if difference := first_difference(vocabulary, vocabulary_of(load_tokenizer(path), path)):
@@ -204,10 +201,7 @@ def _has(described: dict[str, Any], kind: str) -> bool:
 
 
 def _byte_level() -> dict[str, bytes]:
-    """Byte of each character of the byte-level alphabet of GPT-2.
-
-    Printable bytes stand for themselves, the others in rising order for the characters from U+0100 on.
-    """
+    """Byte of each character of GPT-2's alphabet: itself if printable; the others, in order, are U+0100 and so on."""
     alphabet = set(pre_tokenizers.ByteLevel.alphabet())
     values = {character: ord(character) for character in alphabet if ord(character) < 0x100}
     others = sorted(set(range(0x100)) - set(values.values()))
