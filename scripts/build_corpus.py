@@ -13,29 +13,16 @@ def main(job: Job) -> None:
     settings = job.params.settings
     paths = {split: Path(getattr(job.output, split)) for split in SPLITS}
     manifest = Path(job.output.manifest)
+    both = {"separator": settings["separator"], "at_least": job.params.at_least}
     if settings["source"] == "fineweb":
         fetched = read_fetched(job.input.files[0])
-        shards = open_shards(fetched, settings["column"])
-        build_from_shards(
-            shards["train"],
-            shards["evaluation"],
-            paths,
-            manifest,
-            validation=settings["validation"],
-            separator=settings["separator"],
-            at_least=job.params.at_least,
-            facts=shard_facts(fetched),
-        )
+        shards, facts = open_shards(fetched, settings["column"]), shard_facts(fetched)
+        texts = shards["train"], shards["evaluation"]
+        build_from_shards(*texts, paths, manifest, validation=settings["validation"], facts=facts, **both)
     else:
-        build_splits(
-            open_source(settings, processes=getattr(job, "threads", 1)),
-            paths,
-            manifest,
-            shares=settings["splits"],
-            separator=settings["separator"],
-            overlap_words=settings["overlap_words"],
-            at_least=job.params.at_least,
-        )
+        source = open_source(settings, processes=getattr(job, "threads", 1))
+        divided = {"shares": settings["splits"], "overlap_words": settings["overlap_words"]}
+        build_splits(source, paths, manifest, **divided, **both)
 
 
 if __name__ == "__main__":

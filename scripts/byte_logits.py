@@ -11,7 +11,7 @@ from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import Job, run
 from oversmoothing.models.byte_windows import byte_rows, readings
 from oversmoothing.models.device import setup
-from oversmoothing.models.logits import SpecialMass, logits_schema
+from oversmoothing.models.logits import logits_schema, special_mass_facts
 from oversmoothing.models.truths.byte_view import load_byte_view
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
@@ -29,15 +29,15 @@ def main(job: Job) -> None:
         evaluation = read_split(job.input.evaluation, job.input.manifest, "evaluation")
     windows = read_windows(job.input.windows)
     logger.info("%s over %d windows on %s in %s", name, len(windows), *compute)
-    made_by, mass = provenance(settings, model=name, **compute.facts), SpecialMass()
+    made_by, dropped = provenance(settings, model=name, **compute.facts), []
     with open_writer(job.output.logits, logits_schema(BYTES, special_mass=True), made_by) as logits:
         read = readings(windows, evaluation, settings["context"])
         for reading in tqdm(read, desc=name, total=len(windows), unit="window", disable=None):
             found = view.next_bytes(reading.text, reading.start)
             logits.write_batch(byte_rows(reading, found.probabilities, found.dropped))
-            mass.add(found.dropped)
-        logits.add_key_value_metadata(mass.facts())
-    logger.info("probability that no byte can have: %(special_mass_mean)s, %(special_mass_max)s at most", mass.facts())
+            dropped.append(found.dropped)
+        logits.add_key_value_metadata(facts := special_mass_facts(dropped))
+    logger.info("probability that no byte can have: %(special_mass_mean)s, %(special_mass_max)s at most", facts)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import setup
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.logit_files import head_file, save_head, states_batch, states_schema
-from oversmoothing.models.logits import SpecialMass, hidden_schema, logits_schema
-from oversmoothing.models.predictor import cap_of, has_special_ids, head_matrix, load_predictor
+from oversmoothing.models.logits import hidden_schema, logits_schema, special_mass_facts
+from oversmoothing.models.predictor import head_matrix, load_predictor
 from oversmoothing.models.spectra import ALONE
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
@@ -26,7 +26,7 @@ def main(job: Job) -> None:
     settings, name = job.params.settings, job.wildcards.model
     compute = setup(job.params.device, settings)
     model = load_predictor(job, compute)
-    config, special = model.config, has_special_ids(model)
+    config, special = model.config, hasattr(model, "special_mass")
     windows, states = read_windows(job.input.windows), settings.get("states")
     longest = max(len(prompt) + len(scored) for prompt, scored in zip(*window_tokens(windows), strict=True))
     if longest - 1 > config.block:  # the last one is scored but not read
@@ -36,13 +36,14 @@ def main(job: Job) -> None:
         )
     made_by = provenance(settings, model=name, **compute.facts)
     logger.info("%s over %d windows on %s in %s", name, len(windows), *compute)
-    mass = SpecialMass()
+    masses = []
     schema = states_schema(config.entering, states, special) if states else logits_schema(config.vocabulary, special)
     of_head: dict[str, str] = {}
     if states:
         weight = head_matrix(model, name).detach().float().cpu().numpy()
         bias = None if model.head.bias is None else model.head.bias.detach().float().cpu().numpy()
-        of_head = save_head(head_file(job.output.logits), weight, bias, {**made_by, "head": ALONE}, cap_of(model))
+        cap = getattr(model, "cap", None)
+        of_head = save_head(head_file(job.output.logits), weight, bias, {**made_by, "head": ALONE}, cap)
     with (
         open_writer(job.output.logits, schema, made_by | of_head) as logits,
         open_writer(job.output.hidden, hidden_schema(config.width, config.entering), made_by) as hidden,
@@ -52,10 +53,10 @@ def main(job: Job) -> None:
             logits.write_batch(states_batch(state, states) if states else state.logits_batch())
             hidden.write_batch(state.hidden_batch())
             if state.special_mass is not None:
-                logger.info("window %d: %s", state.window, mass.add(state.special_mass))
+                masses.append(state.special_mass)
         if special:
-            logits.add_key_value_metadata(mass.facts())
-            logger.info("all windows: %s", mass)
+            logits.add_key_value_metadata(facts := special_mass_facts(masses))
+            logger.info("probability of special ids: %(special_mass_mean)s, %(special_mass_max)s at most", facts)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """All models of a run in one small file: what each is, its number of parameters and its loss."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -32,24 +30,18 @@ def main(job: Job) -> None:
     settings = job.params.settings
     parameters = {Path(path).parent.name: count_parameters(path) for path in job.input.weights}
     losses = {Path(path).parent.name: lowest_loss(path) for path in job.input.histories}
-    table = models_table(settings["models"], parameters, losses, settings["unit"])
-    write_table(job.output[0], table, provenance(settings))
-
-
-def models_table(
-    models: Sequence[Mapping[str, Any]], parameters: Mapping[str, int], losses: Mapping[str, float], unit: str
-) -> pa.Table:
-    """Return a row per model, in the order given, with `MODELS` as columns; null for what is not known of a model."""
+    unit = f"nats per {settings['unit']}"
     rows = [
         {
             **model,
-            "parameters": parameters.get(model["name"]),
-            "loss": losses.get(model["name"]),
-            "unit": f"nats per {unit}" if model["name"] in losses else None,
+            "parameters": parameters.get(name),
+            "loss": losses.get(name),
+            "unit": unit if name in losses else None,
         }
-        for model in models
+        for model in settings["models"]
+        for name in [model["name"]]
     ]
-    return pa.Table.from_pylist(rows, schema=MODELS)
+    write_table(job.output[0], pa.Table.from_pylist(rows, schema=MODELS), provenance(settings))
 
 
 if __name__ == "__main__":

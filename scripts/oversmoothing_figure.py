@@ -48,10 +48,9 @@ def main(job: Job) -> None:
 def draw(table: pd.DataFrame) -> Figure:
     """Draw each metric's mean and 95 % interval against rank, a panel for each metric and truth, under the finding.
 
-    The legend takes the first free place, or one below.
-    The table is that of `score_tables.score_table`. Every model has a point, with the
-    look of its rank, and the line joins the means of the ranks. The thesis's values stand at its own ranks. Where a
-    model has no rank in the table, as of those from the hub, all stand side by side by name.
+    The table is that of `score_tables.score_table`. Every model has a point, with the look of its rank, and the line
+    joins the means of the ranks. The thesis's values stand at its own ranks. Where a model has no rank in the table, as
+    of those from the hub, all stand side by side by name.
     """
     panels = list(table.groupby(["truth", "measure"], sort=False, dropna=False))
     several = table.truth.nunique() > 1

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.device import autocast, choose_compile, choose_device, choose_precision
+from oversmoothing.models.device import choose_compile, choose_device, choose_precision
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
@@ -20,7 +20,6 @@ def test_without_a_gpu():
         ({"amx_bf16": True, "avx512_bf16": True, "cpu_name": "Intel(R) Xeon(R)"}, "bf16"),
         ({"amx_bf16": False, "avx512_bf16": True, "cpu_name": "Intel(R) Xeon(R)"}, "float32"),
         ({"amx_bf16": False, "avx512_bf16": True, "cpu_name": "AMD EPYC"}, "bf16"),
-        ({"amx_bf16": False, "avx512_bf16": False, "cpu_name": "AMD EPYC"}, "float32"),
         ({}, "float32"),
     ],
 )
@@ -46,15 +45,3 @@ def test_compiling_is_for_gpus_unless_asked_for(monkeypatch):
     assert not choose_compile(False, torch.device("cuda"))
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert not choose_compile("auto", torch.device("cuda"))
-    with pytest.raises(UserError, match=r"training.compile: true needs a C\+\+ compiler; install it"):
-        choose_compile(True, torch.device("cpu"))
-    monkeypatch.setattr("oversmoothing.models.device.find_spec", lambda name: None)
-    with pytest.raises(UserError, match="needs Triton and a C compiler"):
-        choose_compile(True, torch.device("cuda"))
-
-
-def test_autocast_follows_the_precision():
-    x = torch.randn(4, 4)
-    for precision, dtype in (("bf16", torch.bfloat16), ("float32", torch.float32)):
-        with autocast(torch.device("cpu"), precision):
-            assert (x @ x).dtype == dtype

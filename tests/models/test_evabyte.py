@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from hub_models import EVABYTE, check_remembering, evabyte_logits, evabyte_tensors, write_evabyte
-from safetensors.torch import save_file
+from scipy.special import softmax
 
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
@@ -53,14 +53,8 @@ def test_logits_are_those_of_a_plain_forward_pass(model, expected):
     logits = model.logits(post)[0].numpy()
     assert expected.std() > 0.5
     np.testing.assert_allclose(logits, expected[:, 64:], atol=1e-3)
-
-
-@torch.inference_mode()
-def test_the_mass_of_the_special_ids_is_taken_before_they_are_left_out(model, expected):
-    p = np.exp(expected - expected.max(-1, keepdims=True))
-    p /= p.sum(-1, keepdims=True)
-    mass = model.special_mass(model.hidden(BYTES)[1])[0].numpy()
-    np.testing.assert_allclose(mass, p[:, :64].sum(-1), atol=1e-5)
+    mass = model.special_mass(post)[0].numpy()
+    np.testing.assert_allclose(mass, softmax(expected, axis=-1)[:, :64].sum(-1), atol=1e-5)
     assert 0.01 < mass.mean() < 0.9
 
 
@@ -81,10 +75,8 @@ def test_matrices_in_bf16_leave_the_rest_in_float32(folder, model, expected):
     assert cache.memory.layers[0].keys.dtype == torch.bfloat16
 
 
-@torch.inference_mode()
 def test_remembering_changes_no_logits(model):
-    tokens = torch.from_numpy(np.random.default_rng(1).integers(0, 256, (3, 40)))
-    check_remembering(model, tokens)
+    check_remembering(model, torch.from_numpy(np.random.default_rng(1).integers(0, 256, (3, 40))))
 
 
 @torch.inference_mode()
@@ -113,20 +105,16 @@ def test_contexts_beyond_the_window_are_refused(model):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"model_type": "llama"}, r"model_type is 'llama', not 'evabyte'; .* `layout: causal_lm`"),
+        ({"model_type": "llama"}, r"model_type is 'llama'; only EvaByte's own, 'evabyte', .* `layout: causal_lm`"),
         ({"rope_scaling": {"type": "linear"}}, "rope_scaling is"),
-        ({"hidden_act": "gelu"}, "hidden_act is 'gelu'; only EvaByte's own, 'silu'"),
         ({"num_hidden_layers": 3}, r"tensor model\.layers\.2\.\S+ is missing \(9 in all\)"),
         ({"num_hidden_layers": 1}, r"tensor model\.layers\.1\.\S+ is none of EvaByte's \(9 in all\)"),
         ({"num_pred_heads": 4}, r"lm_head\.weight has the shape \(960, 32\), but config\.json makes it \(1280, 32\)"),
         ({"intermediate_size": 64}, r"down_proj\.weight has the shape \(32, 48\)"),
-        ({"window_size": ...}, "it has no window_size; this is not a config of EvaByte"),
-        ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1000000, not a whole number from 1 to 25"),
-        ({"num_attention_heads": 0}, "num_attention_heads is 0"),
-        ({"num_key_value_heads": None}, "num_key_value_heads is None; this is not a config of EvaByte"),
-        ({"rope_theta": "x"}, "rope_theta is 'x'; this is not a config of EvaByte"),
-        ({"bos_token_id": -1}, "bos_token_id is -1; this is not"),
-        ({"norm_add_unit_offset": []}, r"norm_add_unit_offset is \[\]"),
+        ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1000000, but the files hold 25 tensors"),
+        ({"window_size": ...}, r"config\.json: no Llama model can be built from it \(KeyError: 'window_size'"),
+        ({"num_attention_heads": 0}, r"config\.json: no Llama model can be built from it"),
+        ({"rope_theta": "x"}, r"config\.json: no Llama model can be built from it"),
         ({"hidden_size": 2**62}, r"config\.json: no Llama model can be built from it"),
     ],
 )
@@ -135,20 +123,6 @@ def test_other_architectures_and_odd_configs_are_refused(tmp_path, change, messa
     write_evabyte(tmp_path, config, evabyte_tensors())
     with pytest.raises(UserError, match=message):
         load(tmp_path)
-
-
-def test_damaged_files_are_named(tmp_path):
-    write_evabyte(tmp_path, shards=2)
-    second = tmp_path / "model-00002-of-00002.safetensors"
-    whole = second.read_bytes()
-    for spoil, message in (
-        (lambda: second.write_bytes(whole[:-100]), "not a complete safetensors file"),
-        (second.unlink, "no such file"),
-        (lambda: save_file({"other": torch.zeros(1)}, second), "it has no tensor .* which the index places there"),
-    ):
-        spoil()
-        with pytest.raises(UserError, match=rf"model-00002-of-00002\.safetensors: {message}"):
-            load(tmp_path)
 
 
 def test_weights_that_are_no_numbers(tmp_path):

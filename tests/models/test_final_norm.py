@@ -8,8 +8,7 @@ import torch
 from hub_models import write_gemma2, write_token_model
 from torch import nn
 
-from oversmoothing.commands.one_head.source import load, tokenizer_of
-from oversmoothing.commands.one_head.studied import load_studied
+from oversmoothing.commands.one_head.source import load, load_studied, tokenizer_of
 from oversmoothing.models.device import Compute
 from oversmoothing.models.final_norm import norm_before_head, norm_of
 from oversmoothing.models.model import GPT, GPTConfig

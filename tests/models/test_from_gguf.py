@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from gguf_models import write_small_gguf
-from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.models.qwen2.tokenization_qwen2 import PRETOKENIZE_REGEX
 
@@ -53,32 +52,28 @@ def test_tokens_are_those_of_the_model_that_it_came_from(tmp_path):
     assert (auto.bos_token, auto.eos_token) == ("<s>", "</s>")
 
 
-def test_rows_without_a_token_are_left_to_the_head(tmp_path):
+def test_rows_without_a_token_are_left_to_the_head_and_all_may_read_what_some_may(tmp_path):
     folder, _ = converted(tmp_path, "qwen2", "qwen2")
+    assert len({path.stat().st_mode for path in folder.iterdir()}) == 1
     assert json.loads((folder / "config.json").read_text())["vocab_size"] == 312
     assert load_tokenizer(folder / "tokenizer.json").get_vocab_size() == 301
 
 
-@pytest.mark.parametrize(("division", "words"), [("gpt-2", ["1987"]), ("smollm", [*"1987"]), ("qwen2", [*"1987"])])
-def test_texts_are_divided_as_the_file_says(tmp_path, division, words):
-    folder, _ = converted(tmp_path, division=division)
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    assert [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str("x1987")][1:] == words
-
-
-def test_digits_stand_apart_before_the_space_in_front_of_them():
-    words = PRE_TOKENIZERS["smollm"]().pre_tokenize_str("in 1987 it's  12")
-    assert [word for word, _ in words] == ["in", "Ġ", *"1987", "Ġit", "'s", "ĠĠ", *"12"]
+@pytest.mark.parametrize(
+    ("division", "text", "words"),
+    [
+        ("gpt-2", "x1987", ["x", "1987"]),
+        ("smollm", "in 1987 it's  12", ["in", "Ġ", *"1987", "Ġit", "'s", "ĠĠ", *"12"]),  # the space apart
+        ("llama-bpe", "in 19871 IT'S", ["in", "Ġ", "198", "71", "ĠIT", "'S"]),
+    ],
+)
+def test_texts_are_divided_as_the_file_says(division, text, words):
+    assert [word for word, _ in PRE_TOKENIZERS[division]().pre_tokenize_str(text)] == words
 
 
 def test_the_expression_of_qwen_is_that_of_transformers():
     split = json.loads(PRE_TOKENIZERS["qwen2"]().__getstate__())["pretokenizers"][0]
     assert split["pattern"] == {"Regex": PRETOKENIZE_REGEX}
-
-
-def test_three_digits_are_a_word_of_llama_3():
-    words = PRE_TOKENIZERS["llama-bpe"]().pre_tokenize_str("in 19871 IT'S")
-    assert [word for word, _ in words] == ["in", "Ġ", "198", "71", "ĠIT", "'S"]
 
 
 @pytest.mark.parametrize(("said", "first"), [(True, 0), (False, None), (None, None)])
@@ -101,11 +96,6 @@ def test_quantised_weights_are_near(tmp_path):
         f"model.layers.{i}.self_attn.{name}.weight" for i in range(2) for name in ("o_proj", "q_norm", "k_norm")
     }
     assert max(errors.values()) < 0.01
-
-
-def test_its_files_may_be_read_by_all_who_may_read_the_config(tmp_path):
-    folder, _ = converted(tmp_path)
-    assert len({path.stat().st_mode for path in folder.iterdir()}) == 1
 
 
 def without_norm(name, values):
@@ -150,7 +140,7 @@ def test_another_architecture_is_refused_by_name(tmp_path):
         write_folder(path, tmp_path)
 
 
-@pytest.mark.parametrize("share", [0, 0.001, 0.2, 0.6, 0.99])
+@pytest.mark.parametrize("share", [0, 0.2, 0.99])
 def test_a_file_that_is_cut_short_is_named_in_one_line(tmp_path, share):
     path = tmp_path / "small.gguf"
     write_small_gguf(path)

@@ -1,10 +1,14 @@
-"""Directions, distances and axes of a head: cases solved by hand, and NumPy's SVD of the whole matrix."""
+"""Directions, distances, axes and spectrum of a head: cases solved by hand, and NumPy's SVD of the matrix."""
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oversmoothing.models import head_rows
 from oversmoothing.models.head_rows import distances, leading_directions, moments, orthonormal, semi_axes
+from oversmoothing.models.head_spectrum import head_spectrum
 
 CROSS = np.array([[3.0, 1], [-1, 1], [1, 2], [1, 0]])  # mean (1, 1): arms of length 2 and 1
 
@@ -56,3 +60,15 @@ def test_the_orthonormal_basis_spans_the_columns_and_the_constant(monkeypatch):
     dependent = np.column_stack([weights, weights.sum(axis=1)])
     assert orthonormal(dependent, moments(dependent)) is None
     assert orthonormal(weights[:8], moments(weights[:8])) is None
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 1000))
+def test_the_spectrum_is_that_of_numpy(v, d, seed):
+    weight = np.random.default_rng(seed).normal(size=(v, d)).astype(np.float32)
+    expected = np.linalg.svd(weight.astype(np.float64), compute_uv=False)
+    np.testing.assert_allclose(head_spectrum(torch.from_numpy(weight)), expected, atol=1e-7 * expected[0])
+    repeated = head_spectrum(torch.from_numpy(weight).repeat(9000 // v, 1))  # in blocks of rows
+    np.testing.assert_allclose(repeated[: min(v, d)], expected * (9000 // v) ** 0.5, atol=1e-5 * expected[0])
+    with pytest.raises(ValueError, match="a weight of the head is NaN or infinite"):
+        head_spectrum(torch.full((v, d), torch.nan))

@@ -1,7 +1,5 @@
 """Models whose JSON is wrong in places drawn from a seed: each is loaded and run, or refused in one line."""
 
-import shutil
-
 import pytest
 import torch
 from hostile_models import refused, write_models
@@ -22,13 +20,7 @@ def is_a_truth(folder):
 USES = [load_language_model, is_a_truth]
 
 
-def test_hostile_models(models, tmp_path):
-    counts = [refused(models, tmp_path / str(seed), seed, USES) for seed in range(60)]
-    assert 20 < sum(map(bool, counts)) < 55
-
-
-@pytest.mark.slow
-def test_many_hostile_models(models, tmp_path):
-    for seed in range(1000, 2000):
-        refused(models, tmp_path / "case", seed, USES)
-        shutil.rmtree(tmp_path / "case")
+@pytest.mark.parametrize("seeds", [range(60), pytest.param(range(1000, 2000), marks=pytest.mark.slow)])
+def test_hostile_models(models, tmp_path, seeds):
+    counts = [refused(models, tmp_path / str(seed), seed, USES) for seed in seeds]
+    assert 0.3 < sum(map(bool, counts)) / len(seeds) < 0.9

@@ -46,11 +46,10 @@ def test_logits_and_sizes_are_those_of_transformers(tmp_path, kind):
 def test_positions_that_change_with_the_length_of_a_text(tmp_path):
     write_token_model(tmp_path, "phi3")
     limit = ODD_LAYOUTS["phi3"][2]["original_max_position_embeddings"]
-    for precision in "float32", "bf16":  # whose rounding hides the difference
-        model = load(tmp_path, precision)
-        model.cache(limit)
-        with pytest.raises(UserError, match=rf"own: its logits of 8 tokens change once the text has {limit + 1} \(by "):
-            model.cache(limit + 1)
+    model = load(tmp_path, "bf16")  # whose rounding hides the difference
+    model.cache(limit)
+    with pytest.raises(UserError, match=rf"own: its logits of 8 tokens change once the text has {limit + 1} \(by "):
+        model.cache(limit + 1)
 
 
 def test_a_head_is_tied_if_it_has_the_values_of_the_embedding(tmp_path):
@@ -99,28 +98,13 @@ def test_minus_infinity_at_ids_that_are_no_tokens(tmp_path, monkeypatch, where):
             load(tmp_path)
 
 
-@pytest.mark.parametrize("declared", [0, 1])
-def test_layers_that_predict_further_tokens(tmp_path, declared):
+def test_layers_that_predict_further_tokens(tmp_path):
     write_token_model(tmp_path, "qwen2")
     change(tmp_path, {"model.layers.2.shared_head.norm.weight": torch.ones(16)})
-    edit(tmp_path / "config.json", num_nextn_predict_layers=declared)
-    if declared:
+    with pytest.raises(UserError, match=r"it makes 2 layers, but the files have model\.layers\.2\.shared_head"):
         load(tmp_path)
-    else:
-        with pytest.raises(UserError, match=r"it makes 2 layers, but the files have model\.layers\.2\.shared_head"):
-            load(tmp_path)
-
-
-def test_whole_numbers_that_are_written_as_others_and_experts_that_are_not_there(tmp_path):
-    reference = write_token_model(tmp_path, "llama")
-    expected = load(tmp_path).hidden(TOKENS)[1]
-    sizes = {"intermediate_size": 24.0, "num_hidden_layers": 2.0, "max_position_embeddings": 64.0}
-    edit(tmp_path / "config.json", **sizes, num_experts=512)
-    assert reference.config.intermediate_size == 24
-    assert torch.equal(load(tmp_path).hidden(TOKENS)[1], expected)
-    edit(tmp_path / "config.json", intermediate_size=24.5)
-    with pytest.raises(UserError, match=r"config\.json: intermediate_size is 24\.5, not a whole number from 1 on"):
-        load(tmp_path)
+    edit(tmp_path / "config.json", num_nextn_predict_layers=1)
+    load(tmp_path)
 
 
 def test_a_model_that_reads_what_follows(tmp_path):

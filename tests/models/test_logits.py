@@ -82,11 +82,6 @@ def test_files_have_one_row_group_per_window_and_the_contracts_columns(files):
         assert table.schema.metadata[b"precision"] == b"float32"
         for i in range(3, 3 + len(columns)):
             assert "BYTE_STREAM_SPLIT" in metadata.row_group(0).column(i).encodings
-
-
-def test_the_hidden_states_are_one_matrix_product_from_the_logits(files, model):
-    head = model.head.weight.detach().numpy()
-    np.testing.assert_allclose(matrix(files.hidden, "post") @ head.T, matrix(files.logits, "logits"), atol=1e-6)
     assert matrix(files.hidden, "pre").shape == (60, 16)
 
 

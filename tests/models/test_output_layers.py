@@ -47,22 +47,6 @@ def tensors(weights):
     return {name: torch.from_numpy(array) for name, array in weights.items()}
 
 
-def inputs(kind, r=R):
-    """States, the head's matrix and other weights of a kind, in float64."""
-    h, w = DRAW.normal(size=(3, KINDS[kind].vectors * r)), DRAW.normal(size=(V, KINDS[kind].reads(r)))
-    return [torch.from_numpy(array) for array in (h, w, *arrays(kind, r).values())]
-
-
-def test_a_linear_output_has_the_weights_and_logits_of_before():
-    """Its logits are one product, and its file holds no weight beside trunk, bottleneck, norm and head."""
-    model = GPT(GPTConfig(**SHAPE), seed=1)
-    assert {name.split(".")[0] for name in model.state_dict()} == {
-        *("embedding", "position_embedding", "blocks", "bottleneck", "norm", "head")
-    }
-    with torch.no_grad():
-        assert torch.equal(model(TOKENS), F.linear(model.hidden(TOKENS)[1], model.head.weight))
-
-
 @pytest.mark.parametrize("initial", ["gpt2", "fan_in"])
 @pytest.mark.parametrize("kind", NOT_LINEAR)
 def test_a_model_starts_from_the_trunk_of_a_linear_one(kind, initial):
@@ -75,7 +59,7 @@ def test_a_model_starts_from_the_trunk_of_a_linear_one(kind, initial):
         torch.testing.assert_close(other.head.weight, factor * linear.head.weight)
 
 
-@pytest.mark.parametrize("rank", [4, 16, 64, None])
+@pytest.mark.parametrize("rank", [4, None])
 @pytest.mark.parametrize("kind", NOT_LINEAR)
 @torch.no_grad()
 def test_initialisation_by_inputs_starts_at_a_variance_of_about_one(kind, rank):
@@ -85,21 +69,18 @@ def test_initialisation_by_inputs_starts_at_a_variance_of_about_one(kind, rank):
     assert np.mean(drawn) == pytest.approx(1, rel=0.3 if rank == 4 else 0.2)
 
 
-def test_softcap():
-    z = torch.from_numpy(H @ W.T)
-    capped = softcap(torch.from_numpy(H), torch.from_numpy(W), 2.0)
-    torch.testing.assert_close(capped, 2 * torch.tanh(z / 2))
-    assert capped.abs().max() < 2
-    assert torch.equal(capped.argsort(-1), z.argsort(-1))
-    linear = F.linear(torch.from_numpy(H), torch.from_numpy(W))
-    torch.testing.assert_close(softcap(torch.from_numpy(H), torch.from_numpy(W), 1e9), linear, rtol=1e-9, atol=1e-9)
-
-
-def test_sigsoftmax_is_exp_times_sigmoid():
-    z = H @ W.T
-    p = np.exp(z) / (1 + np.exp(-z))
-    found = sigsoftmax(torch.from_numpy(H), torch.from_numpy(W)).softmax(-1).numpy()
-    np.testing.assert_allclose(found, p / p.sum(-1, keepdims=True), rtol=1e-12)
+@pytest.mark.parametrize(
+    ("function", "of_linear"),
+    [
+        (lambda h, w: softcap(h, w, 2.0), lambda z: 2 * np.tanh(z / 2)),
+        (sigsoftmax, lambda z: np.log(np.exp(z) / (1 + np.exp(-z)))),
+        (lambda h, w: monotone(h, w, torch.zeros(PIECES, dtype=torch.float64)), lambda z: z),
+    ],
+)
+def test_functions_of_linear_logits(function, of_linear):
+    h = 9 * H  # beyond the pieces of the monotone map as well
+    assert abs(h @ W.T).max() > 20
+    np.testing.assert_allclose(function(torch.from_numpy(h), torch.from_numpy(W)), of_linear(h @ W.T), rtol=1e-9)
 
 
 @pytest.mark.parametrize("bottleneck_norm", ["after", "before"])
@@ -148,13 +129,6 @@ def test_in_the_first_of_several_softmaxes_classes_read_the_facets_in_turn():
     np.testing.assert_allclose(found.numpy(), logsumexp(p, axis=0), rtol=1e-10)
 
 
-def test_a_monotone_map_with_slopes_of_one_is_linear():
-    h, w = torch.from_numpy(9 * H), torch.from_numpy(W)
-    z = F.linear(h, w)
-    assert z.abs().max() > 20  # beyond the pieces as well
-    torch.testing.assert_close(monotone(h, w, torch.zeros(PIECES, dtype=torch.float64)), z, rtol=1e-12, atol=1e-12)
-
-
 def test_a_monotone_map_interpolates_between_its_knots():
     slopes = DRAW.normal(size=PIECES)
     heights = np.log1p(np.exp(slopes + np.log(np.e - 1))) * 20 / PIECES
@@ -172,11 +146,6 @@ def test_two_layers():
     np.testing.assert_allclose(found, inner @ w.T, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", NOT_LINEAR)
-def test_gradients_are_those_of_finite_differences(kind):
-    assert torch.autograd.gradcheck(function_of(kind), [tensor.requires_grad_() for tensor in inputs(kind)])
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_rank_of_the_log_probabilities(kind):
     """At most r + 1 for a linear head, that of the logits and of the vector of ones; above it for each other kind."""
@@ -192,21 +161,7 @@ def test_the_rank_of_the_log_probabilities(kind):
 
 @pytest.mark.parametrize("kind", NOT_LINEAR)
 @torch.no_grad()
-def test_the_output_layer_stays_float32_under_autocast(kind):
-    model = model_of(kind)
-    with torch.autocast("cpu", torch.bfloat16):
-        post = model.hidden(TOKENS)[1]
-        values = model.logits(post)
-    assert values.dtype == torch.float32
-    exact = function_of(kind)(
-        post.double(), model.head.weight.double(), *(w.double() for w in model.output.parameters())
-    )
-    torch.testing.assert_close(values.double(), exact, atol=1e-4, rtol=1e-4)
-
-
-@pytest.mark.parametrize("kind", NOT_LINEAR)
-@torch.no_grad()
-def test_it_is_stored_and_read_and_gives_text_bytewise_what_a_pass_gives(kind, tmp_path):
+def test_it_is_stored_and_gives_bytewise_what_a_pass_gives_and_in_float32_under_autocast(kind, tmp_path):
     model = model_of(kind)
     save_model(tmp_path / "w.safetensors", model.config, model.state_dict(), {})
     again = load_model(tmp_path / "w.safetensors", shape={**SHAPE, "output": kind})
@@ -216,13 +171,19 @@ def test_it_is_stored_and_read_and_gives_text_bytewise_what_a_pass_gives(kind, t
     torch.testing.assert_close(torch.stack(fed, 1), model(TOKENS)[:, 7:9], atol=1e-5, rtol=1e-5)
     with pytest.raises(UserError, match="asks for"):
         load_model(tmp_path / "w.safetensors", shape=SHAPE)
+    with torch.autocast("cpu", torch.bfloat16):
+        post = model.hidden(TOKENS)[1]
+        values = model.logits(post)
+    assert values.dtype == torch.float32
+    of_output = (weight.double() for weight in model.output.parameters())
+    exact = function_of(kind)(post.double(), model.head.weight.double(), *of_output)
+    torch.testing.assert_close(values.double(), exact, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("kind", NOT_LINEAR)
-def test_what_reads_a_head_as_a_matrix_refuses_one_that_is_none(kind, tmp_path):
-    model, path = model_of(kind), tmp_path / "w.safetensors"
+def test_what_reads_a_head_as_a_matrix_refuses_one_that_is_none(tmp_path):
+    model, path = model_of("mos2"), tmp_path / "w.safetensors"
     save_model(path, model.config, model.state_dict(), {})
-    message = f"output: {kind} is no linear head, so that no matrix stands for it; name another"
+    message = "output: mos2 is no linear head, so that no matrix stands for it; name another"
     for read in (read_head, read_model_head):
         with pytest.raises(UserError, match=f"w.safetensors: {message}"):
             read(path)

@@ -1,18 +1,20 @@
-"""Models over the tokens of a tokenizer, against transformers itself, and checkpoints that cannot be one."""
+"""Models over bytes and the tokens of a tokenizer, against transformers, and checkpoints that cannot be one."""
 
 import json
 
 import numpy as np
 import pytest
 import torch
+from hostile_models import LLAMA
 from hub_models import TOKEN_LAYOUTS, check_remembering, vocabulary, write_bpe, write_token_model
 from tokenizers.processors import TemplateProcessing
-from transformers import AutoModelForCausalLM
+from torch.nn import functional as F
+from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from oversmoothing.data.tokens.vocabulary import Vocabulary, id_before_texts, load_tokenizer
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
-from oversmoothing.models.truths.load import load_token_lm, load_truth
+from oversmoothing.models.truths.load import load_causal_lm, load_token_lm, load_truth
 
 CPU = torch.device("cpu")
 BEGIN, END, LAST = 0, 1, 300  # ids of `write_bpe`: special, special, and an added token that is not special
@@ -26,14 +28,8 @@ def layout(request, tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def gpt2(tmp_path):
-    write_token_model(tmp_path / "gpt2", "gpt2")
-    return tmp_path / "gpt2"
-
-
-def load(folder, bos=None, precision="float32", own=None):
-    return load_token_lm(folder, "own", own or vocabulary(folder), bos, CPU, precision)
+def load(folder, bos=None, precision="float32"):
+    return load_token_lm(folder, "own", vocabulary(folder), bos, CPU, precision)
 
 
 def some_tokens(model, time=20, texts=2):
@@ -53,7 +49,7 @@ def test_logits_and_special_mass_are_those_of_transformers(layout, bos):
     tokens = some_tokens(model)
     ids = torch.from_numpy(vocabulary(layout).ids).long()
     assert len(ids) == 299  # of 301 ids, two are special
-    given = ids[tokens] if bos is None else torch.cat([torch.full((2, 1), bos), ids[tokens]], dim=1)
+    given = ids[tokens] if bos is None else F.pad(ids[tokens], (1, 0), value=bos)
     expected = reference(layout, given)[:, -20:]
     assert expected.std() > 0.1
     pre, post = model.hidden(tokens)
@@ -65,18 +61,29 @@ def test_logits_and_special_mass_are_those_of_transformers(layout, bos):
     rows = expected.shape[-1]
     assert len(model.special[0]) == rows - 299  # the rows that pad a head count as special
     assert model.config.vocabulary == len(model.head.weight) == 299
+    check_remembering(model, some_tokens(model, 24, 3))
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("bos", [None, BEGIN])
-def test_feeding_token_by_token_changes_no_logits(layout, bos):
-    model = load(layout, bos)
-    tokens = some_tokens(model, 24, 3)
-    check_remembering(model, tokens)
+@pytest.mark.parametrize(("byte_offset", "bos"), [(3, 1), (14, None)])
+def test_a_model_over_bytes(tmp_path, byte_offset, bos):
+    shape = {**LLAMA, "max_position_embeddings": 64}
+    LlamaForCausalLM(LlamaConfig(**shape)).save_pretrained(tmp_path)
+    model = load_causal_lm(tmp_path, "own", byte_offset, bos, CPU, "float32")
+    tokens, of_bytes = some_tokens(model), slice(byte_offset, byte_offset + 256)
+    ids = tokens + byte_offset
+    expected = reference(tmp_path, ids if bos is None else F.pad(ids, (1, 0), value=bos))[:, -20:]
+    post = model.hidden(tokens)[1]
+    torch.testing.assert_close(model.logits(post), expected[..., of_bytes], atol=1e-5, rtol=0)
+    mass = 1 - expected.softmax(-1)[..., of_bytes].sum(-1)
+    torch.testing.assert_close(model.special_mass(post), mass, atol=1e-5, rtol=0)
+    assert model.config.block == 64 - (bos is not None)
+    with pytest.raises(UserError, match="own: byte_offset 15 leaves no room for 256 bytes among its 270 ids"):
+        load_causal_lm(tmp_path, "own", 15, bos, CPU, "float32")
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("stored", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("stored", [torch.float32, torch.float16])
 def test_the_head_is_as_stored_even_where_the_trunk_is_in_bf16(tmp_path, stored):
     plain = write_token_model(tmp_path, "neox", dtype=stored)
     ids = torch.from_numpy(vocabulary(tmp_path).ids).long()
@@ -95,15 +102,6 @@ def test_a_factor_of_the_logits_is_part_of_the_head_and_a_bias_stays(tmp_path, k
     assert torch.equal(head.weight, factor * plain.weight[ids])
     assert (head.bias is None) == (kind != "phi")
     assert head.bias is None or torch.equal(head.bias, plain.bias[ids])
-
-
-def test_the_id_before_texts_is_the_tokenizers_own(tmp_path):
-    write_token_model(tmp_path, "llama")
-    assert load(tmp_path, "auto").bos is None
-    write_bpe(tmp_path, begins=True)
-    model = load(tmp_path, "auto")
-    assert model.bos == BEGIN
-    assert model.config.block == 63
 
 
 def test_several_ids_before_texts_and_those_behind(tmp_path):
@@ -127,17 +125,13 @@ def test_a_head_with_fewer_rows_than_the_tokenizer_has_ids(tmp_path):
         load(tmp_path, 301)
 
 
-def test_another_tokenizer_than_the_studys(gpt2):
-    own = vocabulary(gpt2)
-    texts = list(own.texts)
-    texts[270] = b"another"
-    with pytest.raises(UserError, match=r"own: its tokenizer is not the study's: of token 270, id 272 is b'another'"):
-        load(gpt2, own=Vocabulary(own.ids, texts))
-
-
-def test_a_truth_reads_what_the_study_reads(gpt2, tmp_path):
-    manifest = tmp_path / "own.json"
-    manifest.write_text(json.dumps(take_stock(gpt2, MODEL_FILES)))
+def test_a_truth_reads_what_the_study_reads(tmp_path):
+    write_token_model(tmp_path / "gpt2", "gpt2")
+    own, manifest = vocabulary(tmp_path / "gpt2"), tmp_path / "own.json"
+    manifest.write_text(json.dumps(take_stock(tmp_path / "gpt2", MODEL_FILES)))
     of_tokens, of_bytes = ({"layout": "tokens", "bos": "auto"}, {"layout": "causal_lm", "bos": None, "byte_offset": 0})
-    assert load_truth(manifest, "own", of_tokens, CPU, "float32", vocabulary(gpt2)).config.vocabulary == 299
+    assert load_truth(manifest, "own", of_tokens, CPU, "float32", own).config.vocabulary == 299
     assert load_truth(manifest, "own", of_bytes, CPU, "float32").config.vocabulary == 256
+    other = Vocabulary(own.ids, [*own.texts[:270], b"another", *own.texts[271:]])
+    with pytest.raises(UserError, match=r"own: its tokenizer is not the study's: of token 270, id 272 is b'another'"):
+        load_truth(manifest, "own", of_tokens, CPU, "float32", other)

@@ -1,7 +1,6 @@
 """Weights on disk: safetensors that carry the model's shape, and what is said of those that do not fit."""
 
 import os
-import random
 import re
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from safetensors.torch import load_file, save_file
 import adopt
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
-from oversmoothing.models.spectra import count_parameters, read_gain, read_head
 from oversmoothing.models.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
 
 CONFIG = GPTConfig(layers=1, heads=1, width=8, block=16, rank=4, positions="rotary", dropout=0.2)
@@ -34,35 +32,17 @@ def test_the_file_alone_rebuilds_the_model(path):
     assert load_metadata(path)["step"] == "7"
 
 
-def test_equal_weights_are_equal_files(tmp_path):
-    """Whatever the order in which they are given."""
-    tensors = {name: torch.arange(3.0) for name in "hgfedcba"}
+def test_equal_tensors_are_equal_files_that_the_library_reads(tmp_path):
+    """Of every layout, and whatever the order in which they are given."""
+    values = torch.arange(24.0).reshape(4, 6)
+    tensors = {"whole": values, "turned": values.T, "strided": values[:, ::2], "scalar": values[1, 1]}
+    tensors["parameter"] = torch.nn.Parameter(values)
     stated = {f"key {name}": f'"é\n\x01\x7f\\ {name}' for name in "hgfedcba"}
     save_tensors(tmp_path / "one", tensors, stated)
     save_tensors(tmp_path / "two", dict(sorted(tensors.items())), dict(sorted(stated.items())))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    loaded, metadata = load_tensors(tmp_path / "one")
-    assert metadata == stated
-    assert all(torch.equal(loaded[name], tensor) for name, tensor in tensors.items())
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int64", "bool"])
-def test_the_library_reads_what_is_written(tmp_path, dtype):
-    """Of every shape and layout, beside a tensor whose odd size would leave the others unaligned."""
-    values = torch.arange(24).reshape(4, 6).to(getattr(torch, dtype))
-    tensors = {
-        "a": torch.arange(5, dtype=torch.uint8),
-        "whole": values,
-        "turned": values.T,
-        "strided": values[:, ::2],
-        "scalar": values[1, 1],
-        "empty": values[:0],
-        "parameter": torch.nn.Parameter(values, requires_grad=values.is_floating_point()),
-    }
-    path = tmp_path / "tensors.safetensors"
-    save_tensors(path, tensors, {})
-    for name, tensor in load_file(path).items():
-        assert tensor.dtype == tensors[name].dtype
+    assert load_tensors(tmp_path / "one")[1] == stated
+    for name, tensor in load_file(tmp_path / "one").items():
         assert torch.equal(tensor, tensors[name])
 
 
@@ -71,11 +51,11 @@ def test_while_a_file_is_written_only_its_partial_file_is_there(tmp_path, monkey
     seen = []
     seal = "oversmoothing.store.tensors.seal"
     monkeypatch.setattr(seal, lambda _: seen.extend(path.name for path in tmp_path.iterdir()))
-    with (tmp_path / "tensors.safetensors").open("wb") as file:
-        of_any_file = os.fstat(file.fileno()).st_mode
+    (tmp_path / "tensors.safetensors").write_text("of any file")
+    mode = (tmp_path / "tensors.safetensors").stat().st_mode
     save_tensors(tmp_path / "tensors.safetensors", {"a": torch.zeros(3)}, {})
     assert sorted(seen) == [f".tensors.safetensors.{os.getpid()}.part", "tensors.safetensors"]
-    assert (tmp_path / "tensors.safetensors").stat().st_mode == of_any_file
+    assert (tmp_path / "tensors.safetensors").stat().st_mode == mode
 
 
 WIDE = GPTConfig(layers=1, heads=1, width=16, block=16)
@@ -95,20 +75,6 @@ def test_a_file_that_holds_no_model_is_named(path, spoil, message):
     spoil(path)
     with pytest.raises(UserError, match=rf"weights\.safetensors: .*{message}"):
         load_model(path)
-
-
-@pytest.mark.parametrize("read", [load_model, load_tensors, load_metadata, read_head, read_gain, count_parameters])
-def test_a_flipped_bit_is_named_by_every_reader(path, read):
-    content = path.read_bytes()
-    bits = random.Random(0).sample(range(8 * len(content)), 20)
-    for bit in [8 * 200, 8 * (len(content) - 1), *bits]:
-        damaged = bytearray(content)
-        damaged[bit // 8] ^= 1 << bit % 8
-        path.write_bytes(damaged)
-        with pytest.raises(UserError, match=r"weights\.safetensors: .*; delete it and run again"):
-            read(path)
-    path.write_bytes(content)
-    read(path)
 
 
 def test_weights_of_another_shape_than_the_config_asks_for(path):

@@ -19,30 +19,18 @@ def refuse(*_, **__):
     raise OSError(95, "Operation not supported")
 
 
-def wait_for_a_sign_of_life(owner):
-    seen, limit = owner.stat().st_mtime_ns, time.monotonic() + 60
-    while owner.stat().st_mtime_ns == seen:
-        assert time.monotonic() < limit
-
-
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     monkeypatch.setattr(module, "BEAT", 0.05)
     monkeypatch.setattr(module, "SILENCE", 1.0)
 
 
-def test_nothing_is_left(tmp_path):
-    with Lock(tmp_path).held():
-        assert {path.name for path in tmp_path.iterdir()} == {"lock", "owner"}
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_a_killed_process_left_is_in_nobodys_way(tmp_path):
+def test_nothing_is_left_and_what_a_killed_process_left_is_in_nobodys_way(tmp_path):
     for name in (".owner.7", ".owner.7.part", "lock", "note.txt"):
         (tmp_path / name).write_text("half an own")
     with Lock(tmp_path).held():
-        pass
-    assert (tmp_path / "note.txt").exists()
+        assert {"lock", "owner"} <= {path.name for path in tmp_path.iterdir()}
+    assert {path.name for path in tmp_path.iterdir()} == {".owner.7", ".owner.7.part", "note.txt"}
 
 
 def test_an_owner_whose_name_the_disk_had_no_room_for_is_not_left(tmp_path):
@@ -54,18 +42,9 @@ def test_an_owner_whose_name_the_disk_had_no_room_for_is_not_left(tmp_path):
     assert not (tmp_path / "owner").exists()
 
 
-def test_a_sign_of_life_needs_no_room_on_the_disk(tmp_path, monkeypatch):
+def test_signs_of_life_need_no_room_on_the_disk_and_go_on_after_one_that_failed(tmp_path, monkeypatch):
     """On a full disk nothing can be written; what can be is a time."""
-    read = Path.open
-    with Lock(tmp_path).held():
-        monkeypatch.setattr(
-            Path, "open", lambda self, mode="r", **more: (read if mode in ("r", "rb") else refuse)(self, mode, **more)
-        )
-        wait_for_a_sign_of_life(tmp_path / "owner")
-
-
-def test_signs_of_life_go_on_after_one_that_failed(tmp_path, monkeypatch):
-    failed = []
+    read, touch, failed = Path.open, os.utime, []
 
     def fail_once(path):
         if not failed:
@@ -73,10 +52,14 @@ def test_signs_of_life_go_on_after_one_that_failed(tmp_path, monkeypatch):
             raise OSError(5, "Input/output error")
         touch(path)
 
-    touch = os.utime
     monkeypatch.setattr(os, "utime", fail_once)
     with Lock(tmp_path).held():
-        wait_for_a_sign_of_life(tmp_path / "owner")
+        monkeypatch.setattr(
+            Path, "open", lambda self, mode="r", **more: (read if mode in ("r", "rb") else refuse)(self, mode, **more)
+        )
+        seen, limit = (tmp_path / "owner").stat().st_mtime_ns, time.monotonic() + 60
+        while (tmp_path / "owner").stat().st_mtime_ns == seen:
+            assert time.monotonic() < limit
     assert failed == [tmp_path / "owner"]
 
 
@@ -98,16 +81,12 @@ def test_a_second_holder_is_told_who_the_first_is(tmp_path, monkeypatch):
         pass
 
 
-def test_one_that_died_here_is_replaced_at_once(tmp_path, monkeypatch):
+def test_one_that_died_is_replaced_at_once_here_and_after_a_silence_elsewhere(tmp_path):
     Lock(tmp_path)._create()
-    monkeypatch.setattr(time, "sleep", None)
-    with Lock(tmp_path).held():
-        pass
-
-
-def test_one_that_died_elsewhere_is_replaced_after_a_silence(tmp_path):
-    (tmp_path / "owner").write_text(ELSEWHERE)
     began = time.monotonic()
+    with Lock(tmp_path).held():
+        assert time.monotonic() - began < 1.0
+    (tmp_path / "owner").write_text(ELSEWHERE)
     with Lock(tmp_path).held():
         assert time.monotonic() - began >= 1.0
 

@@ -17,7 +17,7 @@ from oversmoothing.training import objectives as module
 from oversmoothing.training.batches import training_batch
 from oversmoothing.training.group import Group
 from oversmoothing.training.objectives import OBJECTIVES, filtered, label_smoothing, losses_under, mixce, tailr
-from oversmoothing.training.step import Step, batch_loss, validation_loss
+from oversmoothing.training.step import Step, validation_loss
 
 PAPER = 2**-12  # threshold of filtered gradients
 SETS = [{"name": "tailr", "gamma": 0.1}, {"name": "mixce", "eta": 0.3}, {"name": "label-smoothing", "smoothing": 0.2}]
@@ -87,14 +87,13 @@ def test_gradients_are_finite_differences_of_what_is_minimised(case, losses, val
     assert torch.allclose(gradient(losses, logits, targets, value), expected, atol=1e-8)
 
 
-def test_one_of_ones_own(case, tmp_path):
+def test_one_of_ones_own(case, tmp_path, monkeypatch):
     """The recipe of CONTRIBUTING.md, in a copy of the module."""
     (tmp_path / "own_objectives.py").write_text(
         with_objective(Path(module.__file__).read_text(), *blocks("An objective"))
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(tmp_path)
-        own = import_module("own_objectives")
+    monkeypatch.syspath_prepend(tmp_path)
+    own = import_module("own_objectives")
     losses = own.losses_under({"name": "confidence-penalty", "weight": 0.5})
     logits = probabilities([0.75, 0.25])
     by_hand = LOG(4) - 0.5 * (0.75 * LOG(4 / 3) + 0.25 * LOG(4))
@@ -104,16 +103,18 @@ def test_one_of_ones_own(case, tmp_path):
     assert own.losses_under(SETS[0]) is not None
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_each_is_cross_entropy_at_one_value(case, name, dtype):
-    logits, targets = case[0].to(dtype), case[1]
-    objective, rounding = OBJECTIVES[name], 8 * torch.finfo(dtype).eps
+def test_each_is_cross_entropy_at_one_value_and_finite_where_targets_are_improbable(case, name):
+    logits, targets = case[0].float(), case[1]
+    objective, rounding = OBJECTIVES[name], 8 * torch.finfo(torch.float32).eps
     ours = objective.losses(logits, targets, objective.ordinary)
     assert torch.allclose(ours, cross_entropies(logits, targets), rtol=rounding, atol=rounding)
     found, expected = (gradient(*way) for way in ((objective.losses, logits, targets, objective.ordinary),
                                                    (cross_entropies, logits, targets)))  # fmt: skip
     assert torch.allclose(found, expected, rtol=rounding, atol=rounding)
+    logits, targets = torch.tensor([[0.0, -200.0]]), torch.tensor([1])
+    assert objective.losses(logits, targets, 0.5).isfinite().all()
+    assert gradient(objective.losses, logits, targets, 0.5).isfinite().all()
 
 
 def test_an_improbable_target_counts_a_fifth_under_tailr():
@@ -131,41 +132,18 @@ def test_a_filter_drops_small_elements_of_the_gradient_and_leaves_all_others_to_
     assert torch.equal(gradient(filtered, logits, targets, 0.0), whole)
 
 
-def test_improbable_targets_are_finite_in_float32():
-    logits, targets = torch.tensor([[0.0, -200.0]]), torch.tensor([1])
-    for objective in OBJECTIVES.values():
-        loss = objective.losses(logits, targets, 0.5)
-        assert loss.isfinite().all(), objective.title
-        assert gradient(objective.losses, logits, targets, 0.5).isfinite().all(), objective.title
-
-
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"name": "focal"}, "objective: unknown name 'focal'; use one of cross-entropy, tailr, mixce"),
         ({"name": "tailr"}, "objective tailr: takes gamma, not none"),
         ({"name": "tailr", "eta": 0.1, "gamma": 0.1}, "objective tailr: takes gamma, not eta, gamma"),
         ({"name": "cross-entropy", "gamma": 0.1}, "objective cross-entropy: takes no setting, not gamma"),
-        ({"name": "mixce", "eta": 1.5}, r"objective mixce: eta = 1.5 is not a number in \[0, 1\]"),
-        ({"name": "mixce", "eta": True}, r"objective mixce: eta = True is not a number in \[0, 1\]"),
-        ({"name": "mixce", "eta": math.nan}, r"objective mixce: eta = nan is not a number in \[0, 1\]"),
         ({"name": "mixce", "eta": 1}, "objective mixce: eta = 1 is ordinary training; write {name: cross-entropy}"),
-        ({"name": "filtered", "threshold": 0.0}, "threshold = 0.0 is ordinary training; write {name: cross-entropy}"),
     ],
 )
 def test_what_is_wrong_with_an_entry_is_named(entry, message):
     with pytest.raises(UserError, match=message):
         losses_under(entry)
-
-
-def test_cross_entropy_is_the_mean_that_pytorch_takes():
-    model, batch = GPT(GPTConfig(**FULL), 1).eval(), training_batch(TEXT, 0, 0, 1, 2, 24)[0]
-    assert losses_under({"name": "cross-entropy"}) is None
-    with torch.no_grad():
-        expected = F.cross_entropy(model(batch[:, :-1].long()).flatten(0, 1), batch[:, 1:].long().flatten())
-        assert torch.equal(batch_loss(model, batch, "float32"), expected)
-        for entry in SETS[:3]:
-            assert abs(batch_loss(model, batch, "float32", None, losses_under(entry)) - expected) > 1e-4
 
 
 @pytest.mark.parametrize("entry", SETS, ids=lambda entry: entry["name"])
@@ -189,9 +167,8 @@ def test_a_step_learns_from_the_mean_of_the_losses(entry, accumulation):
     assert torch.allclose(before - model.head.weight, SETTINGS["learning_rate"] * of_head, atol=1e-7)
 
 
-@pytest.mark.parametrize("entry", SETS, ids=lambda entry: entry["name"])
-def test_validation_is_in_cross_entropy(tmp_path, entry):
-    progress, checkpoints = run(tmp_path, {"objective": entry})
+def test_validation_is_in_cross_entropy(tmp_path):
+    progress, checkpoints = run(tmp_path, {"objective": SETS[2]})
     model = load_model(checkpoints.folder.best)
     assert progress.best_loss == pytest.approx(validation_loss(model, TEXT[:500], SETTINGS, "float32"), abs=1e-6)
     assert progress.best_loss < progress.history[0]["validation_loss"] - 0.5

@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.bytewise.next_bytes import BYTES
-from oversmoothing.jobs import UserError
 from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.store.parquet import vector_array
 
@@ -28,19 +27,12 @@ def readings(windows: pa.Table, evaluation: np.ndarray | None = None, context: i
     """Yield what is read for each window: up to `context` bytes before it, its prompt and its scored bytes.
 
     The bytes before a window are those of the evaluation split, uint8 (bytes,), whatever documents they are from, and
-    may begin inside a character. A window that is no part of the split, such as a prompt of the user, has none. A
-    `UserError` says if the windows are not of this split.
+    may begin inside a character. A window that is no part of the split, such as a prompt of the user, has none.
     """
     offsets = windows["offset"].to_pylist() if context and evaluation is not None else [-1] * len(windows)
     rows = (windows[name].to_pylist() for name in ("window", "prompt", "scored"))
     for offset, window, prompt, scored in zip(offsets, *rows, strict=True):
-        before = b""
-        if evaluation is not None and offset > 0:
-            if evaluation[offset : offset + len(prompt)].tobytes() != prompt:
-                raise UserError(
-                    f"window {window} is not at byte {offset:,} of the evaluation split; draw windows again"
-                )
-            before = evaluation[max(0, offset - context) : offset].tobytes()
+        before = b"" if evaluation is None else evaluation[max(0, offset - context) : max(0, offset)].tobytes()
         yield Reading(window, before + prompt + scored, len(before) + len(prompt))
 
 

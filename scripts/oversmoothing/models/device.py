@@ -67,20 +67,14 @@ def autocast(device: torch.device, precision: str) -> torch.autocast:
 
 
 def choose_compile(value: str | bool, device: torch.device) -> bool:
-    """Whether a model is compiled, from ``auto``, true or false; a `UserError` if it must be and no compiler is there.
+    """Whether a model is compiled, from ``auto``, true or false.
 
     ``auto`` compiles on a GPU if it can. On a CPU, compilation takes half a minute and gains only a few per cent.
     """
-    if value is False:
-        return False
-    if device.type == "cuda":
-        missing = [] if find_spec("triton") else ["Triton"]
-        missing += [] if _has_compiler("CC", ("cc", "gcc", "clang")) else ["a C compiler"]
-    else:
-        missing = [] if _has_compiler("CXX", ("g++", "clang++")) else ["a C++ compiler"]
-    if value is True and missing:
-        raise UserError(f"training.compile: true needs {' and '.join(missing)}; install it, or set auto or false")
-    return value is True or (device.type == "cuda" and not missing)
+    if value != "auto":
+        return bool(value)
+    compilers = (os.environ.get("CC"), "cc", "gcc", "clang")
+    return device.type == "cuda" and bool(find_spec("triton")) and any(shutil.which(name) for name in compilers if name)
 
 
 def allow_tf32(device: torch.device) -> None:
@@ -95,7 +89,3 @@ def make_deterministic(device: torch.device, threads: int) -> None:
     if device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
-
-
-def _has_compiler(variable: str, names: tuple[str, ...]) -> bool:
-    return any(shutil.which(name) for name in (os.environ.get(variable, ""), *names) if name)

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from oversmoothing.jobs import UserError
 from oversmoothing.models.logit_files import POSITION, logits_column
 from oversmoothing.store.parquet import open_reader, vectors
 
@@ -15,8 +14,6 @@ def draw_rows(path: str | Path, count: int, seed: int) -> np.ndarray:
     """Draw `count` rows of a file without replacement, or all if there are fewer, by its length and the seed."""
     with open_reader(path) as reader:
         total = reader.metadata.num_rows
-    if not total:
-        raise UserError(f"{path}: no rows; delete it and run again")
     return np.sort(np.random.default_rng(seed).choice(total, min(count, total), replace=False))
 
 
@@ -30,10 +27,6 @@ def read_rows(path: str | Path, columns: Sequence[str], rows: np.ndarray) -> dic
     parts = []
     with open_reader(path, names) as reader:
         starts = np.cumsum([0, *(reader.metadata.row_group(i).num_rows for i in range(reader.num_row_groups))])
-        if rows[-1] >= starts[-1]:
-            raise UserError(
-                f"{path}: {starts[-1]} positions, where row {rows[-1]} was asked for; delete it and run again"
-            )
         groups = np.searchsorted(starts, rows, side="right") - 1
         for group in np.unique(groups):
             table = reader.read_row_group(int(group), columns=names)

@@ -3,8 +3,6 @@
 A shape is a mapping with the keys of `model.GPTConfig`: ``layers`` L, ``width`` d, ``block`` T, ``rank`` (None for a
 head without a bottleneck), ``vocabulary`` v where it is not the 256 bytes, and ``positions`` and ``bottleneck_norm``
 where they matter; ``output`` where the output layer is not linear, and ``biases`` where the blocks have them.
-
-`parameters` is the exact count; the other functions deliberately omit a part, as their names say.
 """
 
 import math
@@ -108,16 +106,6 @@ def flops_per_byte(shape: Shape) -> int:
     """
     again = head_products(shape) - head_multiplied(shape)
     return 6 * (multiplied(shape) + again) + 12 * shape["layers"] * shape["width"] * shape["block"]
-
-
-def flops_per_byte_without_attention(shape: Shape) -> int:
-    """Six operations per weight, independent of the rank, for the time limits of jobs."""
-    return 6 * matrices_without_bottleneck(shape)
-
-
-def training_bytes(shape: Shape) -> int:
-    """Memory of a training, independent of the rank: weights, gradients and two moments, twice while saving."""
-    return 2 * 4 * FLOAT32 * matrices_without_bottleneck(shape)
 
 
 def weight_bytes(shape: Shape) -> int:

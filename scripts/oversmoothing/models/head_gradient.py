@@ -34,8 +34,7 @@ def head_through(hidden: Tensor, weight: Tensor, approximation: Tensor) -> Tenso
     It is ``g @ approximation`` in place of ``g @ weight``, scaled so that its elements have the same root mean square;
     the gradient of the head is that of an ordinary one.
     """
-    logits: Tensor = _HeadThrough.apply(hidden, weight, approximation)
-    return logits
+    return _HeadThrough.apply(hidden, weight, approximation)
 
 
 class _HeadThrough(torch.autograd.Function):

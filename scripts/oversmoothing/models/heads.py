@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.models.factored_head import is_factored, read_factors
+from oversmoothing.models.factored_head import read_factors
 from oversmoothing.models.spectra import read_bias, read_gain, read_head, truncate
 from oversmoothing.numerics.layer_norm import behind_norm
 
@@ -33,8 +33,8 @@ class ModelHead:
 
 def read_model_head(path: str | Path, rank: int | None = None) -> ModelHead:
     """Head of a model, truncated to a rank, if one is given, from weights, a head alone, or the factors of one."""
-    if is_factored(path):
-        a, b, gain = read_factors(path)
+    if factors := read_factors(path):
+        a, b, gain = factors
         return ModelHead(a.astype(np.float64) @ b.astype(np.float64)) if gain is None else ModelHead(a, gain)
     weights = read_head(path)
     return ModelHead(weights if rank is None else truncate(weights, rank), read_gain(path), read_bias(path))

@@ -1,7 +1,6 @@
 """Next-byte logits and hidden states at all positions of a window, from one causal forward pass."""
 
 from collections.abc import Iterator
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +9,7 @@ import torch
 from oversmoothing.data.windows import window_tokens
 from oversmoothing.models.device import autocast
 from oversmoothing.models.logits import WindowStates
-from oversmoothing.models.predictor import Foreign, Predictor, has_special_ids
+from oversmoothing.models.predictor import Predictor
 
 
 @torch.inference_mode()
@@ -20,7 +19,7 @@ def run_windows(model: Predictor, windows: pa.Table, batch: int, precision: str 
     The model is in evaluation mode; `precision` is that of its blocks, and its head is always float32.
     """
     device = model.head.weight.device
-    special_mass = cast(Foreign, model).special_mass if has_special_ids(model) else None
+    special_mass = getattr(model, "special_mass", None)  # of a model that has ids that are no tokens
     for start in range(0, len(windows), batch):
         rows = windows.slice(start, batch)
         prompts, scored = window_tokens(rows)

@@ -2,8 +2,7 @@
 
 At v = 50,304 the logits of a position take 200 KB, and its hidden state a few. So for tokens a file holds what enters
 the head, and the head lies beside it (``NAME.head.safetensors``); both are outputs of one job, and the file of states
-holds the checksum of its head. Whoever reads the file sees logits in either case; `read_logits` has those of
-a model and of the truths side by side.
+holds the checksum of its head. Whoever reads the file sees logits in either case.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,19 +37,14 @@ def head_file(path: str | Path) -> Path:
 def save_head(
     path: str | Path, weight: np.ndarray, bias: np.ndarray | None, metadata: Mapping[str, str], cap: float | None = None
 ) -> dict[str, str]:
-    """Write a head alone, weight (v, d) and bias (v,), in float32, or in float16 where that loses nothing.
+    """Write a head alone, weight (v, d) and bias (v,), in float32.
 
     `cap` is the c of logits that are capped, which stands in the metadata and is applied where logits are rebuilt.
     Returned is what the metadata of its file of states must hold, so that it is read with this head and no other.
     """
     tensors = {WEIGHT: weight} | ({} if bias is None else {BIAS: bias})
-    whole = {name: np.asarray(array, np.float32) for name, array in tensors.items()}
-    with np.errstate(over="ignore"):
-        halved = {name: array.astype(np.float16) for name, array in whole.items()}
-    exact = all(np.array_equal(halved[name].astype(np.float32), array) for name, array in whole.items())
-    kept = halved if exact else whole
     described = {**metadata} if cap is None else {**metadata, CAP: repr(cap)}
-    write_tensors(path, {name: stored(array) for name, array in kept.items()}, described)
+    write_tensors(path, {name: stored(np.asarray(array, np.float32)) for name, array in tensors.items()}, described)
     return {SEAL_OF_HEAD: sealed_with(path)}
 
 
@@ -94,17 +88,11 @@ def logits_column(path: str | Path) -> tuple[str, Callable[[pa.Array], np.ndarra
         schema = reader.schema_arrow
     if STATE not in schema.names:
         return "logits", vectors
-    _check_head(path, (schema.metadata or {}).get(SEAL_OF_HEAD.encode(), b"").decode())
-    return STATE, lambda column: rebuilt(path, states_of(column))
-
-
-def _check_head(path: str | Path, seal: str) -> None:
-    beside = head_file(path)
-    if not beside.is_file():
-        raise UserError(f"{beside}: no complete head (no such file); delete {path} and run again")
+    beside, seal = head_file(path), (schema.metadata or {}).get(SEAL_OF_HEAD.encode(), b"").decode()
     with open_tensors(beside):
         if seal and sealed_with(beside) != seal:
             raise UserError(f"{beside}: not the head that {path} was written with; delete both and run again")
+    return STATE, lambda column: rebuilt(path, states_of(column))
 
 
 def states_of(column: pa.Array) -> np.ndarray:
@@ -127,7 +115,7 @@ def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
             logits = np.empty((len(states), v), np.float32)
             for start in range(0, v, ROWS):
                 end = min(start + ROWS, v)
-                np.matmul(states, head[start:end].astype(np.float32).T, out=logits[:, start:end])
+                np.matmul(states, head[start:end].T, out=logits[:, start:end])
             if BIAS in file.keys():  # noqa: SIM118 (not a dict)
                 logits += file.get_tensor(BIAS)
             cap = (file.metadata() or {}).get(CAP)

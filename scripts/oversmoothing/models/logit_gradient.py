@@ -15,12 +15,8 @@ class LogitGradient:
     """Accumulates the gradients g = softmax(z) - onehot(y) of single tokens, to compare them with a head W (v, d).
 
     Backpropagation passes W^T g to the trunk, and so only P g, the part of g in the column space of W. Of capped logits
-    c tanh(z / c) = l, g is that of the head's z: (softmax(l) - onehot(y)) (1 - (l / c)^2), by the chain rule.
-
-    Parameters
-    ----------
-    head : tensor, shape (v, d)
-        W, or the matrix through which the gradient passes in its place.
+    c tanh(z / c) = l, g is that of the head's z: (softmax(l) - onehot(y)) (1 - (l / c)^2), by the chain rule. `head` is
+    W, or the matrix through which the gradient passes in its place.
     """
 
     def __init__(self, head: Tensor) -> None:

@@ -1,5 +1,6 @@
 """Schemas and rows of a model's logits and hidden states, one row per scored byte."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,26 +63,7 @@ def window_keys(window: int, target: np.ndarray) -> list[pa.Array]:
     return [pa.array(column.astype(np.int32)) for column in columns]
 
 
-class SpecialMass:
-    """Running mean and maximum of the special mass over positions."""
-
-    def __init__(self) -> None:
-        self.sum, self.n, self.highest = 0.0, 0, 0.0
-
-    def add(self, mass: np.ndarray) -> str:
-        """Add the positions (s,) of a window; return a sentence about it for the log."""
-        self.sum += float(mass.sum(dtype=np.float64))
-        self.n += len(mass)
-        self.highest = max(self.highest, float(mass.max()))
-        return _sentence(float(mass.mean(dtype=np.float64)), float(mass.max()))
-
-    def facts(self) -> dict[str, str]:
-        """Entries of the logits file's metadata."""
-        return {"special_mass_mean": f"{self.sum / self.n:.6g}", "special_mass_max": f"{self.highest:.6g}"}
-
-    def __str__(self) -> str:
-        return _sentence(self.sum / self.n, self.highest)
-
-
-def _sentence(mean: float, highest: float) -> str:
-    return f"ids that are not bytes have a probability of {mean:.3g} on average, {highest:.3g} at most"
+def special_mass_facts(windows: Sequence[np.ndarray]) -> dict[str, str]:
+    """Entries of the metadata of a file of logits, from the special mass (s,) of each window."""
+    mass = np.concatenate(windows)
+    return {"special_mass_mean": f"{mass.mean(dtype=np.float64):.6g}", "special_mass_max": f"{mass.max():.6g}"}

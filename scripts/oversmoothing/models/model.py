@@ -58,17 +58,13 @@ class GPTConfig:
         if self.width % self.heads:
             raise UserError(f"model: width {self.width} is not a multiple of heads {self.heads}")
         if self.positions == "rotary" and (self.width // self.heads) % 2:
-            raise UserError(
-                f"model: rotary positions need an even head size, not {self.width // self.heads} "
-                f"(width {self.width} / heads {self.heads})"
-            )
-        if self.rank is not None and not 1 <= self.rank <= self.width:
+            raise UserError(f"model: rotary positions need an even head size, not {self.width} / {self.heads}")
+        if self.rank is not None and self.rank > self.width:
             raise UserError(f"model: rank {self.rank} must lie between 1 and the width, {self.width}")
-        if self.output not in KINDS:
-            raise UserError(f"model: output is {self.output!r}; it may be {', '.join(KINDS)}")
-        for key, allowed in (("bottleneck_norm", ("after", "before")), ("positions", ("learned", "rotary"))):
+        choices = {"bottleneck_norm": ("after", "before"), "positions": ("learned", "rotary"), "output": tuple(KINDS)}
+        for key, allowed in choices.items():
             if getattr(self, key) not in allowed:
-                raise UserError(f"model: {key} is {getattr(self, key)!r}; it may be {' or '.join(allowed)}")
+                raise UserError(f"model: {key} is {getattr(self, key)!r}; it may be {', '.join(allowed)}")
 
     @property
     def entering(self) -> int:
@@ -94,15 +90,8 @@ class GPTConfig:
 class GPT(nn.Module):
     """A GPT-2 whose LM head reads a vector of width `config.rank`, or several, each through a bottleneck of its own.
 
-    The initial weights are a function of `seed` and `initial`; models that differ only in rank, or only in classes
-    beyond the 256 of bytes, start from the same other weights. Their standard deviation is 0.02 with "gpt2" (Radford et
-    al. 2019); with "fan_in" 1 / sqrt(inputs) for a matrix and 1 for embeddings, so that the outputs of all layers, and
-    the logits at every rank, start with a variance of about 1 (LeCun et al. 1998; in an output layer that is not linear
-    the head has a factor for that, `OutputKind.gain`). In both, projections into the
-    residual stream are divided by sqrt(2 layers). With "flat", the start of Murugan (2026), it is 0.02 for all but the
-    attention's inputs, which have the variance of Glorot and Bengio (2010), PyTorch's own there; the product of the two
-    matrices of a head W = A B is then smaller than a full head. "matched" differs from it in these two alone: their
-    product starts at 0.02 too. Biases start at 0.
+    The initial weights are a function of `seed` and `initial` (see `initial_std`); models that differ only in rank, or
+    only in classes beyond the 256 of bytes, start from the same other weights. Biases start at 0.
     """
 
     def __init__(self, config: GPTConfig, seed: int = 0, initial: str = "gpt2") -> None:
@@ -166,8 +155,7 @@ class GPT(nn.Module):
         """
         with torch.autocast(post.device.type, enabled=False):
             if self.output is not None:
-                values: Tensor = self.output(post, self.head.weight)
-                return values
+                return self.output(post, self.head.weight)
             if self.backward_head is not None and self.training:
                 return head_through(post.float(), self.head.weight.float(), self.backward_head)
             return F.linear(post.float(), self.head.weight.float())
@@ -190,7 +178,12 @@ class GPT(nn.Module):
 
 
 def initial_std(name: str, parameter: Tensor, initial: str, config: GPTConfig) -> float:
-    """Return the standard deviation from which a matrix of a GPT starts (see `GPT`)."""
+    """Return the standard deviation from which a matrix of a GPT starts, as the config says of `initial`.
+
+    Of "gpt2" it is that of Radford et al. (2019); of "fan_in" of LeCun et al. (1998), times the factor of an output
+    layer that is not linear, `OutputKind.gain`; of "flat" of Murugan (2026), with that of Glorot and Bengio (2010) for
+    the attention's inputs. In the first two, projections into the residual stream are divided by sqrt(2 layers).
+    """
     outputs, inputs = parameter.shape
     if initial in ("gpt2", "fan_in"):
         std = {"gpt2": 0.02, "fan_in": 1 / math.sqrt(1 if name.endswith("embedding.weight") else inputs)}[initial]

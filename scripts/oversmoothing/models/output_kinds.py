@@ -31,36 +31,20 @@ class OutputKind:
     gain: float = 1.0  # of the head's initial weights under `fan_in`, so that log-probabilities have a variance near 1
 
 
-def mixed(components: int) -> float:
-    """Return the standard deviation of the logits of each component at which a mixture's have a variance of about 1.
+def mixture(components: int, title: str, partitions: int = 1) -> OutputKind:
+    """Return the kind of a mixture of softmaxes, each of a vector of its own, the first of one for each partition.
 
-    A sum of K independent log-normal numbers is taken as log-normal, with the same mean and variance (Fenton 1960).
+    The logits of a component start at the standard deviation at which a mixture's have a variance of about 1, a sum of
+    K independent log-normal numbers being taken as log-normal, with the same mean and variance (Fenton 1960).
     """
-    return math.sqrt(math.log(1 + components * (math.e - 1)))
-
-
-def mixture(components: int, title: str) -> OutputKind:
-    """Return the kind of a mixture of softmaxes, each of a vector of its own."""
+    vectors = partitions + components - 1
     return OutputKind(
         title,
-        "mixture",
-        weights=lambda r: {"prior": (components, components * r)},
-        vectors=components,
-        times=components,
-        gain=mixed(components),
-    )
-
-
-def facets(components: int, title: str) -> OutputKind:
-    """Return the kind of a multi-facet softmax: a mixture whose first softmax has a vector for each partition."""
-    vectors = PARTITIONS + components - 1
-    return OutputKind(
-        title,
-        "multi_facet",
+        "mixture" if partitions == 1 else "multi_facet",
         weights=lambda r: {"prior": (components, vectors * r)},
         vectors=vectors,
         times=components,
-        gain=mixed(components),
+        gain=math.sqrt(math.log(1 + components * (math.e - 1))),
     )
 
 
@@ -78,6 +62,6 @@ KINDS = {
         reads=lambda r: INNER * r,
         gain=GELU**-0.5,
     ),
-    "mfs3": facets(3, "multi-facet softmax: three, the first in four parts"),
+    "mfs3": mixture(3, "multi-facet softmax: three, the first in four parts", PARTITIONS),
 }
 NOT_LINEAR = tuple(kind for kind in KINDS if kind != LINEAR)

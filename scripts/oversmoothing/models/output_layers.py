@@ -36,8 +36,7 @@ class OutputLayer(nn.Module):
 
 def function_of(kind: str) -> Callable[..., Tensor]:
     """Return the function of a kind of output layer."""
-    function: Callable[..., Tensor] = globals()[KINDS[kind].function]
-    return function
+    return globals()[KINDS[kind].function]
 
 
 def softcap(hidden: Tensor, head: Tensor, cap: float = CAP) -> Tensor:
@@ -61,24 +60,11 @@ def sigsoftmax(hidden: Tensor, head: Tensor) -> Tensor:
 def mixture(hidden: Tensor, head: Tensor, prior: Tensor) -> Tensor:
     """Return log-probabilities of a mixture of K softmaxes with one W (Yang et al. 2018, section 2.4).
 
-    ``p = sum_k pi_k softmax(W h_k)`` with ``pi = softmax(P h)``. As in the paper each context h_k, a vector of width r,
-    is computed from the trunk's whole state. There it is ``tanh(C_k g)`` and the prior reads g; here it is behind the
-    bottleneck and the LayerNorm that linear heads have, and the prior reads all contexts. So with K = 1 it is the
-    log-softmax of the linear head.
+    ``p = sum_k pi_k softmax(W h_k)`` with ``pi = softmax(P h)``, P being `prior` (K, K r). As in the paper each context
+    h_k, a vector of width r, is computed from the trunk's whole state. There it is ``tanh(C_k g)`` and the prior reads
+    g; here it is behind the bottleneck and the LayerNorm that linear heads have, and the prior reads all contexts. So
+    with K = 1 it is the log-softmax of the linear head.
 
-    Parameters
-    ----------
-    hidden : tensor, shape (..., K r)
-        The h_k, one behind the other.
-    head : tensor, shape (v, r)
-    prior : tensor, shape (K, K r)
-
-    Returns
-    -------
-    tensor, shape (..., v)
-
-    References
-    ----------
     Z. Yang, Z. Dai, R. Salakhutdinov and W. W. Cohen, "Breaking the softmax bottleneck: a high-rank RNN language
     model", ICLR 2018.
     """
@@ -89,24 +75,11 @@ def mixture(hidden: Tensor, head: Tensor, prior: Tensor) -> Tensor:
 def multi_facet(hidden: Tensor, head: Tensor, prior: Tensor) -> Tensor:
     """Return log-probabilities of a multi-facet softmax of one state (Chang & McCallum 2022).
 
-    A mixture of K softmaxes of vectors of width r, the facets. In the first softmax class i reads facet i mod J, in the
-    others all classes read one facet. The paper's facets are linear maps of several hidden states; here each is
-    behind a bottleneck and the LayerNorm that linear heads have, of the trunk's last state. The mixture is weighted as
-    in `mixture`.
+    A mixture of K softmaxes of J + K - 1 vectors of width r, the facets. In the first softmax class i reads facet
+    i mod J, in the others all classes read one facet. The paper's facets are linear maps of several hidden states; here
+    each is behind a bottleneck and the LayerNorm that linear heads have, of the trunk's last state. The mixture is
+    weighted as in `mixture`.
 
-    Parameters
-    ----------
-    hidden : tensor, shape (..., (J + K - 1) r)
-        The J facets of the first softmax, then those of the others.
-    head : tensor, shape (v, r)
-    prior : tensor, shape (K, (J + K - 1) r)
-
-    Returns
-    -------
-    tensor, shape (..., v)
-
-    References
-    ----------
     H.-S. Chang and A. McCallum, "Softmax bottleneck makes language models unable to represent multi-mode word
     distributions", ACL 2022.
     """
@@ -128,21 +101,8 @@ def monotone(hidden: Tensor, head: Tensor, slopes: Tensor) -> Tensor:
     """Return f(z) of z = W h, with f increasing and linear on each piece, its slopes learned (Ganea et al. 2019).
 
     The pieces are of equal width between -10 and 10, the first and the last go on to infinity, and f(-10) = -10. The
-    slope of a piece is softplus(s + log(e - 1)), which is 1 for s = 0, so that f starts as the identity.
+    slope of a piece is softplus(s + log(e - 1)) of its s in `slopes`, which is 1 for s = 0: f starts as the identity.
 
-    Parameters
-    ----------
-    hidden : tensor, shape (..., r)
-    head : tensor, shape (v, r)
-    slopes : tensor, shape (pieces,)
-        The s of each piece.
-
-    Returns
-    -------
-    tensor, shape (..., v)
-
-    References
-    ----------
     O.-E. Ganea, S. Gelly, G. Bécigneul and A. Severyn, "Breaking the softmax bottleneck via learnable monotonic
     pointwise non-linearities", ICML 2019.
     """

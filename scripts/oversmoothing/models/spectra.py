@@ -35,10 +35,10 @@ def read_head(path: str | Path, capped: bool = False) -> np.ndarray:
         return file.get_tensor("head.weight").astype(np.float32, copy=False)
 
 
-def read_cap(path: str | Path) -> float | None:
-    """Read the c of logits c tanh(z / c), z being those of the head in a file; None if they are not capped."""
+def read_facts(path: str | Path) -> dict[str, str]:
+    """Read the metadata of a head's file, such as `CAP` and `READS`, which heads without their models may have."""
     with open_tensors(path) as (_, described):
-        return float(described[CAP]) if CAP in described else None
+        return described
 
 
 def read_bias(path: str | Path) -> np.ndarray | None:
@@ -56,55 +56,23 @@ def read_gain(path: str | Path) -> np.ndarray | None:
     with open_tensors(path) as (file, described):
         if described.get("head") == ALONE:
             return None
-        if "config" not in described:
-            raise UserError(f"{path}: no model config in its metadata; it was not written by this project")
         config = json.loads(described["config"])
         between = config["rank"] is not None and config["bottleneck_norm"] == "before"
         return None if between else file.get_tensor("norm.weight")
-
-
-def is_alone(path: str | Path) -> bool:
-    """Whether a file holds a head without its model, so that the norm in front of it is not known."""
-    with open_tensors(path) as (_, described):
-        return described.get("head") == ALONE
-
-
-def input_of_head(path: str | Path) -> str:
-    """Return which hidden states a head reads: ``post``, or what the file of a head without its model says."""
-    with open_tensors(path) as (_, described):
-        return described.get(READS, "post")
 
 
 def count_parameters(weights: str | Path, prefix: str = "") -> int:
     """Return the number of a GPT's weights whose names begin with a prefix, from the header of its file."""
     with open_tensors(weights) as (file, _):
         shapes = [file.get_slice(name).get_shape() for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
-    if not shapes:
-        raise UserError(f"{weights}: holds no weight whose name begins with {prefix!r}; is it a GPT of this workflow?")
     return sum(int(np.prod(shape)) for shape in shapes)
 
 
 def truncate(weights: np.ndarray, rank: int) -> np.ndarray:
     """Return the best approximation to a head of rank at most `rank`: W_r = U_r S_r V_r^T (thesis 7.1).
 
-    Parameters
-    ----------
-    weights : array, shape (v, d)
-    rank : int
-        At least 1. If it is min(v, d) or more, `weights` is returned unchanged.
-
-    Returns
-    -------
-    float64 array, shape (v, d)
-
-    Raises
-    ------
-    ValueError
-        If `rank` is below 1.
-
-    References
-    ----------
-    C. Eckart and G. Young, "The approximation of one matrix by another of lower rank", Psychometrika 1936.
+    It is float64 (v, d); `weights` themselves if `rank` is min(v, d) or more, and a `ValueError` if it is below 1. C.
+    Eckart and G. Young, "The approximation of one matrix by another of lower rank", Psychometrika 1936.
     """
     if rank < 1:
         raise ValueError(f"rank {rank} must be at least 1")

@@ -10,15 +10,12 @@ from torch import Tensor
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
-from oversmoothing.store.tensors import Stored, open_tensors, write_tensors
-
-_DTYPES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}
-_DTYPES |= {torch.int64: "I64", torch.int32: "I32", torch.uint8: "U8", torch.bool: "BOOL"}
+from oversmoothing.store.tensors import open_tensors, stored, write_tensors
 
 
 def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file atomically and with a seal; equal tensors and metadata give equal files."""
-    write_tensors(path, {name: _stored(tensor) for name, tensor in tensors.items()}, metadata)
+    """Write tensors of float32 atomically and with a seal; equal tensors and metadata give equal files."""
+    write_tensors(path, {name: stored(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()}, metadata)
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -58,11 +55,3 @@ def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapp
     except RuntimeError as error:
         raise UserError(f"{path}: its tensors are not those of its config: {error}") from error
     return model.eval().to(device)
-
-
-def _stored(tensor: Tensor) -> Stored:
-    def content() -> memoryview:
-        flat: memoryview = tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data
-        return flat
-
-    return Stored(_DTYPES[tensor.dtype], tuple(tensor.shape), tensor.element_size(), content)

@@ -111,8 +111,8 @@ class Checkpoints:
             if f"exp_avg/{name}" in tensors:
                 optimiser.state[parameter] = {
                     "step": torch.tensor(float(progress.step), device=parameter.device),
-                    "exp_avg": _like(parameter, tensors[f"exp_avg/{name}"]),
-                    "exp_avg_sq": _like(parameter, tensors[f"exp_avg_sq/{name}"]),
+                    "exp_avg": tensors[f"exp_avg/{name}"].to(parameter.device),
+                    "exp_avg_sq": tensors[f"exp_avg_sq/{name}"].to(parameter.device),
                 }
         logger.info("resuming at step %d", progress.step)
         return progress
@@ -133,7 +133,3 @@ class Checkpoints:
                 f"{path}: missing or damaged, or of another training, and no later step writes it again; "
                 f"delete {self.folder.path} to train from the start"
             ) from error
-
-
-def _like(parameter: Tensor, value: Tensor) -> Tensor:
-    return value.to(parameter.device, parameter.dtype)

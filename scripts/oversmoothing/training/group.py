@@ -1,16 +1,13 @@
 """The processes that train one model together, each on its own device; for a single one most of this is a no-op."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TypeVar
 
 import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,17 +37,6 @@ class Group:
         seen = torch.tensor(int(flag))
         distributed.all_reduce(seen, distributed.ReduceOp.MAX)
         return bool(seen)
-
-    def leader_first(self, action: Callable[[], T]) -> T:
-        """Run an action in rank 0 and then in the others; return when all have finished."""
-        if self.leads:
-            result = action()
-            self.wait()
-        else:
-            self.wait()
-            result = action()
-        self.wait()
-        return result
 
     def wait(self) -> None:
         """Wait until every process has reached this point."""

@@ -3,18 +3,17 @@
 import json
 import logging
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from oversmoothing.jobs import UserError
 from oversmoothing.training.group import Group
+from oversmoothing.training.loop import on_signals
 from oversmoothing.training.task import Task, perform
 
 logger = logging.getLogger(__name__)
@@ -37,8 +36,13 @@ def launch(task: Task, processes: int) -> None:
         command = [sys.executable, "-m", "oversmoothing.training.task", str(path), f"file://{folder}/rendezvous"]
         search = os.pathsep.join([str(SCRIPTS), *filter(None, [os.environ.get("PYTHONPATH")])])
         started: list[subprocess.Popen[bytes]] = []
+
+        def pass_on(number: int) -> None:
+            for process in started:
+                process.send_signal(number)  # they save and stop
+
         try:
-            with _passing_on_signals(started):
+            with on_signals(pass_on):
                 for rank in range(processes):
                     number = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(processes)}
                     started.append(subprocess.Popen(command, env={**os.environ, **number, "PYTHONPATH": search}))
@@ -72,20 +76,3 @@ def _wait(started: Sequence[subprocess.Popen[bytes]]) -> None:
     limit = time.monotonic() + 2
     while time.monotonic() < limit and any(process.poll() is None for process in started):
         time.sleep(0.1)
-
-
-@contextmanager
-def _passing_on_signals(started: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """Forward SIGTERM and SIGINT to the processes, which save and stop."""
-
-    def pass_on(number: int, _: object) -> None:
-        for process in started:
-            if process.poll() is None:
-                process.send_signal(number)
-
-    handlers = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)

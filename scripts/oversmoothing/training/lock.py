@@ -33,7 +33,8 @@ class Lock:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._owner = folder / "owner"
-        self._name = f"{socket.gethostname()} process {os.getpid()}{_slurm_job()} {uuid.uuid4().hex}"
+        job = f" (SLURM job {os.environ['SLURM_JOB_ID']})" if "SLURM_JOB_ID" in os.environ else ""
+        self._name = f"{socket.gethostname()} process {os.getpid()}{job} {uuid.uuid4().hex}"
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -128,8 +129,3 @@ def _who(owner: str) -> str:
     """Readable form of an owner's entry: machine, process and SLURM job, without the unique part."""
     name = " ".join(owner.split(" ")[:-1])
     return f"another process ({name})" if name else "another process"
-
-
-def _slurm_job() -> str:
-    job = os.environ.get("SLURM_JOB_ID")
-    return f" (SLURM job {job})" if job else ""

@@ -3,7 +3,8 @@
 import logging
 import math
 import signal
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
@@ -19,7 +20,6 @@ from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.group import Group
 from oversmoothing.training.optimiser import learning_rate
 from oversmoothing.training.step import Step, validation_loss
-from oversmoothing.training.throughput import Throughput
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +38,9 @@ def train(
     """Train until the validation loss has not improved in `patience` evaluations, or for `max_steps`.
 
     The best weights are saved in the folder of `checkpoints`, which the caller has locked, and those at the steps of
-    `snapshot_steps`. A run that was killed resumes from the last checkpoint and ends with the same bits as an
-    uninterrupted one (on the same kind of machine, with the same threads and precision), because the batch and the
-    dropout masks of a step depend on (seed, step) alone. Several processes take slices of the same batches, agree on
-    every loss, and leave the files to the first of them. On SIGTERM or SIGINT the state is saved and a `UserError`
-    raised.
+    `snapshot_steps`. A run that was killed resumes from the last checkpoint and ends with the same bits, because the
+    batch and the dropout masks of a step depend on (seed, step) alone. Several processes agree on every loss, and leave
+    the files to the first of them. On SIGTERM or SIGINT the state is saved and a `UserError` raised.
     """
     block = model.config.block
     for name, data in (("training", training), ("validation", validation)):
@@ -53,20 +51,21 @@ def train(
     group = group or Group()
     step = Step(model, settings, seed, precision, group, whole)
     snapshots = snapshot_steps(settings)
-    progress = group.leader_first(lambda: checkpoints.restore(model, step.optimiser, snapshots))
+    progress = checkpoints.restore(model, step.optimiser, snapshots)  # nothing is written before all have exchanged
     if progress.finished:
         return progress
     device = model.head.weight.device
     loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=device)
     step_bytes = settings["accumulation"] * settings["batch"] * (whole.length - whole.prompt if whole else block)
-    throughput = Throughput.of(model, precision, group.size)
+    ends: list[float] = []  # of the steps since the last evaluation, in seconds
 
     def evaluate() -> None:
         progress.loss_sum = loss_sum.item()
-        if throughput.running:
-            logger.info("%s", throughput)
+        if len(ends) > 1:  # the first step may include compilation
+            speed = (len(ends) - 1) * step_bytes / (time.perf_counter() - ends[0])
+            logger.info("%s bytes/s", f"{speed:,.0f}")
         loss = validation_loss(model, validation, settings, precision, group, whole)
-        throughput.pause()
+        ends.clear()
         record_evaluation(progress, loss, settings, step_bytes)
         loss_sum.zero_()
         if progress.best_step == progress.step and group.leads:
@@ -85,17 +84,25 @@ def train(
     if progress.step == 0:
         evaluate()
         snapshot()
-    steps = range(progress.step, settings["max_steps"])
+    steps, stop = range(progress.step, settings["max_steps"]), list[str]()
     with (
-        _progress_bar(checkpoints, settings, progress, step_bytes, group) as bar,
-        _stop_signals() as stop,
+        tqdm(
+            total=settings["max_steps"] * step_bytes,
+            initial=progress.step * step_bytes,
+            desc=checkpoints.name,
+            unit="B",
+            unit_scale=True,
+            mininterval=1.0,
+            disable=None if group.leads else True,  # shown on a terminal only; the log has the evaluations
+        ) as bar,
+        on_signals(lambda number: stop.append(signal.Signals(number).name)),
         closing(prefetch(partial(step.draw, training), steps, device)) as batches,
     ):
         while progress.step < settings["max_steps"] and progress.stale < settings["patience"]:
             loss_sum += step.take(next(batches), progress.step)
             progress.step += 1
             progress.loss_steps += 1
-            throughput.add(step_bytes)
+            ends.append(time.perf_counter())
             if progress.step % settings["evaluation_interval"] == 0 or progress.step == settings["max_steps"]:
                 evaluate()
                 losses = {name: f"{progress.history[-1][name]:.3f}" for name in ("train_loss", "validation_loss")}
@@ -146,41 +153,18 @@ def record_evaluation(progress: Progress, loss: float, settings: Mapping[str, An
             "validation_loss": loss,
         }
     )
-    logger.info(
-        "step %d of %d: training loss %s, validation loss %.4f (best %.4f at step %d)",
-        progress.step,
-        settings["max_steps"],
-        "-" if train_loss is None else f"{train_loss:.4f}",
-        loss,
-        progress.best_loss,
-        progress.best_step,
-    )
-
-
-def _progress_bar(
-    checkpoints: Checkpoints, settings: Mapping[str, Any], progress: Progress, step_bytes: int, group: Group
-) -> tqdm:
-    return tqdm(
-        total=settings["max_steps"] * step_bytes,
-        initial=progress.step * step_bytes,
-        desc=checkpoints.name,
-        unit="B",
-        unit_scale=True,
-        mininterval=1.0,
-        disable=None if group.leads else True,  # shown on a terminal only; the log has the evaluations
-    )
+    losses = f"training loss {'-' if train_loss is None else f'{train_loss:.4f}'}, validation loss {loss:.4f}"
+    best = f"best {progress.best_loss:.4f} at step {progress.best_step}"
+    logger.info("step %d of %d: %s (%s)", progress.step, settings["max_steps"], losses, best)
 
 
 @contextmanager
-def _stop_signals() -> Iterator[list[str]]:
-    """Collect the names of received SIGTERM and SIGINT signals, so that the loop can save before it stops."""
-    received: list[str] = []
-    handlers = {
-        number: signal.signal(number, lambda number, _: received.append(signal.Signals(number).name))
-        for number in (signal.SIGTERM, signal.SIGINT)
-    }
+def on_signals(act: Callable[[int], object]) -> Iterator[None]:
+    """Call `act` with the number of each SIGTERM and SIGINT received, in place of what they do otherwise."""
+    stops = (signal.SIGTERM, signal.SIGINT)
+    handlers = {number: signal.signal(number, lambda number, _: act(number)) for number in stops}
     try:
-        yield received
+        yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -51,15 +51,11 @@ def learning_rate(step: int, settings: Mapping[str, Any]) -> float:
 
 
 def head_rates(model: GPT, settings: Mapping[str, Any]) -> dict[str, float]:
-    r"""Factors by which the head's matrices learn faster than the rest, by name: 1 or ``width / inputs``.
+    """Factors by which the head's matrices learn faster than the rest, by name: 1 or ``width / inputs``.
 
-    It is the latter behind a bottleneck if ``settings["head_rate"]`` is "scaled". The inputs of a linear head are r.
-
-    A step of AdamW moves every weight by about the learning rate :math:`\eta`, in a direction correlated with the
-    head's inputs. A logit, the sum of r products with inputs of size 1 behind a LayerNorm, thus moves by about
-    :math:`\eta r`: with one rate for all ranks, the logits of a head of rank 4 move 72 times slower than those of a
-    head of rank 288. A rate in proportion to 1 / r moves them equally (Yang et al. 2022, table 3: output weights under
-    Adam); the head without a bottleneck keeps the rate as it is.
+    It is the latter behind a bottleneck if ``settings["head_rate"]`` is "scaled". The inputs of a linear head are r. A
+    step of AdamW moves every weight by about the learning rate, and a logit, the sum of r products, by about r times
+    that; so the logits of all ranks move equally (Yang et al. 2022, table 3: output weights under Adam).
     """
     scaled, width = settings["head_rate"] == "scaled" and model.config.rank, model.config.width
     of_head = {name: weight for name, weight in model.named_parameters() if name.startswith(("head.", "output."))}

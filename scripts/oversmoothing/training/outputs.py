@@ -40,7 +40,10 @@ def write_outputs(
     for source in (folder.snapshot(step) for step in sorted(kept) if step <= progress["step"]):
         load_metadata(source)
         with atomic_path(Path(snapshots, source.name)) as temporary:
-            _link(source, temporary)
+            try:
+                os.link(source, temporary)
+            except OSError:  # no hard links there, or another file system
+                shutil.copyfile(source, temporary)
     with atomic_path(history) as temporary:
         schema = HISTORY.with_metadata({**made_by, **identity(history)})
         table = pa.Table.from_pylist(progress["history"], schema=schema)
@@ -50,11 +53,3 @@ def write_outputs(
         seal(temporary)
     best, of_best = load_tensors(folder.best)
     save_tensors(weights, best, {**of_best, **made_by})
-
-
-def _link(source: Path, target: Path) -> None:
-    """Hard-link a file, or copy it if the file system has no hard links or the target is on another one."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)

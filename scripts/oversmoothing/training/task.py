@@ -5,14 +5,13 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from oversmoothing.data.reader import read_manifest, read_split
-from oversmoothing.jobs import UserError, asked, explain
+from oversmoothing.jobs import asked, explain
 from oversmoothing.models.device import allow_tf32, choose_compile, setup
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.store.identity import name_of
@@ -58,16 +57,15 @@ def perform(task: Task, group: Group) -> None:
     train_split = read_split(task.training, task.manifest, "train", check=group.leads)
     validation_split = read_split(task.validation, task.manifest, "validation", check=group.leads)
     corpus = read_manifest(task.manifest)
-    settings["model"] = with_vocabulary(settings["model"], corpus)
+    if "vocabulary" in corpus:  # of a text in tokens
+        settings["model"] = {**settings["model"], "vocabulary": corpus["vocabulary"]}
     whole = Whole(**corpus["sequences"]) if "sequences" in corpus else None
 
     model = GPT(GPTConfig.from_dict(settings["model"]), seed, training["initial"]).to(device)
-    logger.info(
-        "%s on %s in %s, %d process(es) of %d threads%s",
-        model.config, device, precision, group.size, training["threads"],
-        ", compiled (the first step takes half a minute or more)" if compiled else "",
-    )  # fmt: skip
+    on = device, precision, group.size, training["threads"]
+    logger.info("%s on %s in %s, %d process(es) of %d threads", model.config, *on)
     if compiled:
+        logger.info("compiled: the first step takes half a minute or more")
         model.compile(dynamic=False)  # in place: the names of weights get no prefix
     sha256 = {split: corpus["splits"][split]["sha256"] for split in ("train", "validation")}
     stated = {**settings, "model": {**settings["model"], "vocabulary": model.config.vocabulary}}  # of bytes, too
@@ -86,16 +84,6 @@ def perform(task: Task, group: Group) -> None:
         if group.leads:
             lock.verify()
             write_outputs(checkpoints.folder, snapshot_steps(training), task.weights, task.history, task.snapshots)
-
-
-def with_vocabulary(model: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the shape of a model with the number of tokens that the manifest of its text states, if not of bytes."""
-    known = manifest.get("vocabulary")
-    if known is None:
-        return dict(model)
-    if model.get("vocabulary", known) not in (known, None):
-        raise UserError(f"model: vocabulary {model['vocabulary']}, but the text is written in {known} tokens")
-    return {**model, "vocabulary": known}
 
 
 def main(path: Path, rendezvous: str) -> int:

@@ -5,6 +5,7 @@ model is never run.
 """
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -31,7 +32,6 @@ from oversmoothing.models.pretrained.folder import (
     check_floats,
     check_folder,
     further_layers,
-    with_whole_sizes,
 )
 
 OPTIONS: Any = {"local_files_only": True, "trust_remote_code": False}
@@ -44,11 +44,11 @@ NUMBERED = re.compile(r"(?:^|\.)(\d+)\.")
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A causal language model of transformers, in float32, with its tokenizer and longest context in tokens, if any."""
+    """A causal language model of transformers, in float32, with its tokenizer and longest context in tokens."""
 
     model: Any
     tokenizer: Any
-    context: int | None
+    context: int
 
 
 def load_language_model(folder: str | Path, device: torch.device | str = "cpu", key: str = "model") -> LanguageModel:
@@ -108,8 +108,9 @@ def load_tokenizer(folder: str | Path, name: str) -> Any:
 
 
 def context_of(model: Any) -> Any:
-    """Longest context of a model in tokens, or None if it has no limit."""
-    return getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    """Longest context of a model in tokens; without a limit, as with rotary positions, that of any windows."""
+    known = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    return sys.maxsize if known is None else known
 
 
 def softcap_in(config: Any, path: str | Path, name: str) -> float | None:
@@ -162,23 +163,15 @@ def _as_causal_lm(folder: str | Path, name: str) -> AbstractContextManager[None]
 def _described(folder: str | Path) -> tuple[ModelFolder, Any, Any]:
     """Check what a folder's files say of themselves; return its content, config, and model without weights."""
     files = check_folder(folder)
-    config = _config_of(files)
+    config = AutoConfig.from_pretrained(str(files.path), **OPTIONS)
     model = _without_weights(files, config)
     check_floats(files, [name for name, _ in model.named_parameters()])
     if model.get_output_embeddings() is None:
         raise UserError("it has no head that maps a hidden state to logits")
     context = context_of(model)
-    if context is not None and not (type(context) is int and context > 0):
+    if type(context) is not int or context < 1:
         raise UserError(f"{files.path / CONFIG}: max_position_embeddings is {context!r}, not a number of tokens")
     return files, config, model
-
-
-def _config_of(files: ModelFolder) -> Any:
-    """Config of a folder; transformers itself refuses one with a size such as 48.0."""
-    given = with_whole_sizes(files.config)
-    if repr(given) == repr(files.config):
-        return AutoConfig.from_pretrained(str(files.path), **OPTIONS)
-    return AutoConfig.for_model(**given)
 
 
 def _class_of(config: Any) -> Any:

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +30,12 @@ ELSEWHERE = {CONFIG: "transformers_weights", "tokenizer_config.json": "fast_toke
 KERNELS = re.compile(r"_?(attn|experts)_implementation(_internal)?")
 BUILT_IN = (None, "eager", "sdpa", "flex_attention", "grouped_mm", "batched_mm")  # others may be fetched from the hub
 ADAPTER = "adapter_config.json"
-WRAPPERS = {"._orig_mod.": "torch.compile", ".module.": "DistributedDataParallel"}
-WRAPPERS |= {"._fsdp_wrapped_module.": "FullyShardedDataParallel"}
 
 PLAIN = re.compile(r"[^/\\.][^/\\]*\.safetensors")
 LAYERS = re.compile(r"(n|num)(_hidden|_decoder)?_layers?")
 FURTHER = re.compile(r"num_(nextn_predict|mtp)_(layers|modules)|mtp_num_(hidden_)?layers")  # behind the last one
 EXPERTS = re.compile(r"(n|num)_(\w+_)?experts")
-SIZES = {"vocab_size", "hidden_size", "n_embd", "d_model", "intermediate_size", "n_inner", "ffn_dim", "head_dim"}
-SIZES |= {"num_attention_heads", "num_key_value_heads", "num_heads", "n_head", "n_heads", "max_position_embeddings"}
-SIZES |= {"n_positions", "window_size", "num_pred_heads"}
-FEW = 1024  # a limit on experts that the files need not have: a config may name some that its model does not use
+FEW = 1024  # experts that a config may name though its model does not use them
 QUANTISED = ("quantization_config", "compression_config", "quantization")
 
 
@@ -74,9 +69,8 @@ def check_folder(folder: str | Path) -> ModelFolder:
     for name, key in ELSEWHERE.items():
         if read.get(name, {}).get(key) is not None:
             raise UserError(f"{folder / name}: {key} names other files, which are not read; delete the key")
-    _check_not_quantised(folder / CONFIG, read[CONFIG])
+    _check_code_and_type(folder / CONFIG, read[CONFIG])
     files = _tensor_files(folder)
-    _check_names(folder, files)
     headers = _headers(files)
     shapes = {name: shape for name, (shape, _) in headers.items()}
     _check_sizes(folder / CONFIG, read[CONFIG], shapes)
@@ -108,19 +102,9 @@ def check_finite(folder: Path, tensors: Iterable[tuple[str, Tensor]]) -> None:
             )
 
 
-def with_whole_sizes(config: Any, size: bool = False) -> Any:
-    """Return a config, or a part of it, in which a size such as 48.0 is the whole number."""
-    if isinstance(config, dict):
-        return {key: with_whole_sizes(value, _is_size(key)) for key, value in config.items()}
-    if isinstance(config, list):
-        return [with_whole_sizes(part, size) for part in config]
-    return int(config) if size and _is_whole(config) else config
-
-
 def further_layers(config: Mapping[str, Any]) -> int:
     """Number of layers behind the last that a config declares, which predict further tokens and are not used here."""
-    own = [value for key, value in config.items() if FURTHER.fullmatch(key) and _is_whole(value)]
-    return int(max([0, *own, *(further_layers(part) for part in config.values() if isinstance(part, dict))]))
+    return max([0, *(value for key, value in _entries(config) if FURTHER.fullmatch(key) and isinstance(value, int))])
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -130,9 +114,7 @@ def read_json(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; {again(path.parent)}") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise UserError(
-            f"{path}: {file_fault(error) or f'not a JSON object ({_line(error)}); fetch it again'}"
-        ) from error
+        raise UserError(f"{path}: {file_fault(error) or f'not a JSON object ({error}); fetch it again'}") from error
     if not isinstance(value, dict):
         raise UserError(f"{path}: not a JSON object but {type(value).__name__}; fetch it again")
     return value
@@ -165,23 +147,11 @@ def _tensor_files(folder: Path) -> dict[str, Path]:
     named = index.get("weight_map")
     if not isinstance(named, dict) or not named:
         raise UserError(f"{path}: it has no weight_map from tensors to files; fetch it again")
-    if not isinstance(index.get("metadata"), dict):
-        raise UserError(f"{path}: its metadata is not an object; fetch it again")
     for tensor, file in named.items():
         if not isinstance(file, str) or not PLAIN.fullmatch(file):
             only = "only .safetensors files of the folder itself are read"
             raise UserError(f"{path}: weight_map places {tensor} in {file!r}; {only}")
     return {tensor: folder / file for tensor, file in named.items()}
-
-
-def _check_names(folder: Path, names: Collection[str]) -> None:
-    """Raise if the names of the tensors are those of a model inside a wrapper."""
-    for part, by in WRAPPERS.items():
-        if any(part in f".{name}" for name in names):
-            raise UserError(
-                f"{folder}: {part.strip('.')!r} stands in the names of its tensors, as {by} puts it there; save the "
-                "model inside with `save_pretrained`, and name that folder"
-            )
 
 
 def _headers(files: Mapping[str, Path]) -> dict[str, tuple[tuple[int, ...], str]]:
@@ -198,53 +168,34 @@ def _headers(files: Mapping[str, Path]) -> dict[str, tuple[tuple[int, ...], str]
     return headers
 
 
-def _check_sizes(path: Path, config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Check the counts in a config or a part of it, so that each layer that transformers builds has weights."""
-    largest = max((size for shape in shapes.values() for size in shape), default=0)
+def _entries(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the keys and values of a config and of its parts."""
     for key, value in config.items():
-        parts = value if isinstance(value, list) else [value]
-        for part in parts:
+        yield key, value
+        for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict):
-                _check_sizes(path, part, shapes)
+                yield from _entries(part)
+
+
+def _check_code_and_type(path: Path, config: Mapping[str, Any]) -> None:
+    """Raise if a config asks for code of the hub, or says that the weights are quantised."""
+    for key, value in _entries(config):
         if KERNELS.fullmatch(key) and value not in BUILT_IN:
             raise UserError(f"{path}: {key} is {value!r}: code of the hub, which is never run; delete the key")
-        lowest, most, what = 1, None, ""
-        if LAYERS.fullmatch(key) or FURTHER.fullmatch(key):
-            lowest, most = int(LAYERS.fullmatch(key) is not None), len(shapes)
-            what = f"; the files hold {len(shapes)} tensors"
-        elif EXPERTS.fullmatch(key):
-            lowest, most, what = 0, max(largest, len(shapes), FEW), "; no tensor is that large"
-        elif key not in SIZES:
-            continue
-        for number in parts:  # in a list one for each layer
-            if number is None or (_is_whole(number) and lowest <= number and (most is None or number <= most)):
-                continue
-            limits = f"from {lowest} on" if most is None else f"from {lowest} to {most}"
-            raise UserError(f"{path}: {key} is {_shown(value)}, not a whole number {limits}{what}")
-
-
-def _check_not_quantised(path: Path, config: Mapping[str, Any]) -> None:
-    """Raise if a config or a part of it says that the weights are quantised."""
-    for key, value in config.items():
         if key in QUANTISED and value and isinstance(value, dict):
             how = value.get("quant_method")
             how = how if isinstance(how, str) and how.isalnum() else key
             raise UserError(f"{path}: quantised ({how}); save a dequantised copy, without {key}, and name that")
-        if isinstance(value, dict):
-            _check_not_quantised(path, value)
 
 
-def _is_size(key: str) -> bool:
-    return key in SIZES or any(pattern.fullmatch(key) for pattern in (LAYERS, FURTHER, EXPERTS))
-
-
-def _is_whole(value: Any) -> bool:
-    return type(value) is int or (type(value) is float and value.is_integer())
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) < 40 else f"{text[:36]} ..."
+def _check_sizes(path: Path, config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise if a config names no layer, or more layers or experts than the files have weights for."""
+    experts = max([FEW, len(shapes), *(size for shape in shapes.values() for size in shape)])
+    for key, value in _entries(config):
+        most = len(shapes) if LAYERS.fullmatch(key) else experts if EXPERTS.fullmatch(key) else inf
+        for number in value if isinstance(value, list) else [value]:  # in a list one for each layer
+            if isinstance(number, int | float) and (number > most or (number < 1 and LAYERS.fullmatch(key))):
+                raise UserError(f"{path}: {key} is {number}, but the files hold {len(shapes)} tensors")
 
 
 def _opened(path: Path) -> Any:
@@ -255,7 +206,3 @@ def _opened(path: Path) -> Any:
     except (SafetensorError, OSError) as error:
         fault = file_fault(error) or f"not a complete safetensors file ({error}); fetch it again"
         raise UserError(f"{path}: {fault}") from error
-
-
-def _line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -34,7 +34,6 @@ WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|{digits}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-FORMAT = {"format": "pt"}  # as transformers writes it into its own files
 SAVE = "load it with transformers, save it and its tokenizer to a folder with `save_pretrained`, and name that folder"
 
 
@@ -52,7 +51,8 @@ def write_folder(path: str | Path, folder: str | Path) -> None:
         model = _load(path, numbers)
         check_finite(path, model.named_parameters())
         model.config.save_pretrained(folder)
-        save_file({name: one.detach().contiguous() for name, one in model.named_parameters()}, folder / SINGLE, FORMAT)
+        tensors = {name: one.detach().contiguous() for name, one in model.named_parameters()}
+        save_file(tensors, folder / SINGLE, {"format": "pt"})
         del model
         (folder / SINGLE).chmod((folder / CONFIG).stat().st_mode)  # safetensors gives it to its owner alone
         _describe(tokenizer, said).save_pretrained(folder)

@@ -8,7 +8,7 @@ it keeps a state or attends within a window, the branches are read as a batch of
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -125,23 +125,14 @@ class ByteView:
                 error = typical_error(self.model.logits(self._masked(tree)), self.model.logits(apart))
             except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
                 error = np.inf
-        if takes := error < self.model.tolerance:
-            return takes
-        logger.warning(
-            "%s: it takes no mask of a tree, so beginnings of a text are read one by one: the same numbers, in many "
-            "times the time",
-            self.model.name,
-        )
-        return False
+        if not (takes := error < self.model.tolerance):
+            slower = "it takes no mask of a tree, so beginnings of a text are read one by one: the same numbers"
+            logger.warning("%s: %s, in many times the time", self.model.name, slower)
+        return takes
 
 
-class _Batch(NamedTuple):
-    nodes: Tensor  # int64 (branches, longest); the last node is repeated behind the end
-    lengths: list[int]
-
-
-def _batches(tree: Tree) -> Iterator[_Batch]:
-    """Yield the branches of a tree, from the root to each leaf."""
+def _batches(tree: Tree) -> Iterator[tuple[Tensor, list[int]]]:
+    """Yield branches of a tree, int64 (branches, longest), from root to leaf, which is repeated, and their lengths."""
     leaves = _leaves(tree)
     leaves = leaves[np.argsort(tree.depths[leaves], kind="stable")]
     for first in range(0, len(leaves), BRANCHES):
@@ -153,7 +144,7 @@ def _batches(tree: Tree) -> Iterator[_Batch]:
             branches.append(branch[::-1])
         longest = max(map(len, branches))
         padded = [branch + branch[-1:] * (longest - len(branch)) for branch in branches]
-        yield _Batch(torch.tensor(padded), [len(branch) for branch in branches])
+        yield torch.tensor(padded), [len(branch) for branch in branches]
 
 
 def _leaves(tree: Tree) -> np.ndarray:

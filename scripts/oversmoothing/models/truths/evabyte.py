@@ -7,7 +7,6 @@ the parameters of the chunks are dropped and, of the heads, which predict severa
 
 import re
 from pathlib import Path
-from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -30,12 +29,10 @@ BYTE_OFFSET = 64
 HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
 OF_CHUNKS = re.compile(r"model\.layers\.\d+\.self_attn\.adaptive_(phi|mu_k)")
 # Values that the Llama here requires; a checkpoint with others is a different model.
-FIXED = {"rope_scaling": None, "hidden_act": "silu", "attention_bias": False, "tie_word_embeddings": False}
+FIXED = {"model_type": "evabyte", "rope_scaling": None, "hidden_act": "silu", "attention_bias": False}
+FIXED |= {"tie_word_embeddings": False, "norm_add_unit_offset": True}
 SIZES = ["vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers"]
 SIZES += ["num_attention_heads", "num_key_value_heads", "rms_norm_eps"]
-# Other keys that are read, and the types of those that are not integers.
-NUMBERS = {"window_size": (int,), "num_pred_heads": (int,), "bos_token_id": (int,), "rope_theta": (int, float)}
-NUMBERS |= {"rms_norm_eps": (int, float), "norm_add_unit_offset": (bool,)}
 
 
 def load_evabyte(
@@ -47,21 +44,27 @@ def load_evabyte(
     stream between them under `oversmoothing.models.device.autocast`, as in EvaByte's own code.
     """
     content = check_folder(folder)
-    config = _checked(content)
-    with one_line_errors(f"{content.path / CONFIG}: no Llama model can be built from it"), torch.device("meta"):
+    config, path = content.config, content.path / CONFIG
+    for key, value in FIXED.items():
+        if config.get(key, value) != value:
+            raise UserError(
+                f"{path}: {key} is {config[key]!r}; only EvaByte's own, {value!r}, can be read as a Llama; for another "
+                "architecture write `layout: causal_lm`"
+            )
+    with one_line_errors(f"{path}: no Llama model can be built from it"), torch.device("meta"):
+        bos, heads, window = (int(config[key]) for key in ("bos_token_id", "num_pred_heads", "window_size"))
         llama = LlamaConfig(
             **{key: config[key] for key in SIZES},
-            max_position_embeddings=config["window_size"],
+            max_position_embeddings=window,
             rope_parameters={"rope_type": "default", "rope_theta": float(config["rope_theta"])},
             attention_bias=False,
         )
         trunk = LlamaModel(llama)
-    files = _tensors(content, trunk)
+    files = _tensors(content, trunk, (heads * llama.vocab_size, llama.hidden_size))
     check_floats(content, files)
-    offset = float(bool(config["norm_add_unit_offset"]))
     dtype = torch.bfloat16 if precision == "bf16" else torch.float32
     head = None
-    read = read_tensors(files, rows={HEAD: config["vocab_size"]})
+    read = read_tensors(files, rows={HEAD: llama.vocab_size})
     for key, tensor in tqdm(read, desc=f"{name}: loading", total=len(files), unit="tensor", disable=None):
         check_finite(content.path, [(key, tensor)])
         is_matrix = tensor.dim() == 2 and key not in (HEAD, EMBEDDING)
@@ -69,39 +72,18 @@ def load_evabyte(
         if key == HEAD:
             head = tensor
             continue
-        tensor = tensor if tensor.dim() == 2 else tensor + offset
+        tensor = tensor if tensor.dim() == 2 else tensor + 1
         trunk.load_state_dict({key.removeprefix("model."): tensor}, assign=True, strict=False)
     trunk.rotary_emb = LlamaRotaryEmbedding(llama).to(device)  # its frequencies are not in the checkpoint
     trunk.requires_grad_(False).eval()
     assert head is not None
-    bos = config["bos_token_id"] if begins else None
-    return TokenModel(name, trunk, head, None, byte_table(BYTE_OFFSET), bos, config["window_size"], "bytes")
+    return TokenModel(name, trunk, head, None, byte_table(BYTE_OFFSET), bos if begins else None, window, "bytes")
 
 
-def _checked(content: ModelFolder) -> dict[str, Any]:
-    """Return the config after a check that it is EvaByte's and that its values have the right types."""
-    path, config = content.path / CONFIG, content.config
-    if config.get("model_type") != "evabyte":
-        raise UserError(
-            f"{path}: its model_type is {config.get('model_type')!r}, not 'evabyte'; for another architecture write "
-            "`layout: causal_lm`"
-        )
-    for key in (*SIZES, *NUMBERS):
-        if key not in config:
-            raise UserError(f"{path}: it has no {key}; this is not a config of EvaByte")
-        if type(config[key]) not in NUMBERS.get(key, (int,)) or config[key] < 0:
-            raise UserError(f"{path}: {key} is {config[key]!r}; this is not a config of EvaByte")
-    for key, value in FIXED.items():
-        if config.get(key, value) != value:
-            raise UserError(f"{path}: {key} is {config[key]!r}; only EvaByte's own, {value!r}, can be read as a Llama")
-    return config
-
-
-def _tensors(content: ModelFolder, trunk: LlamaModel) -> dict[str, Path]:
+def _tensors(content: ModelFolder, trunk: LlamaModel, head: tuple[int, int]) -> dict[str, Path]:
     """Return the file of each tensor to read, after a check that there are no others and that all shapes are right."""
-    expected = {f"model.{key}": tuple(value.shape) for key, value in trunk.state_dict().items()}
-    config, path, shapes = content.config, content.path, content.shapes
-    expected[HEAD] = (config["num_pred_heads"] * config["vocab_size"], config["hidden_size"])
+    expected = {f"model.{key}": tuple(value.shape) for key, value in trunk.state_dict().items()} | {HEAD: head}
+    path, shapes = content.path, content.shapes
     files = {key: file for key, file in content.files.items() if not OF_CHUNKS.fullmatch(key)}
     if missing := sorted(set(expected) - set(files)):
         raise UserError(f"{path}: tensor {missing[0]} is missing ({len(missing)} in all); fetch the model again")

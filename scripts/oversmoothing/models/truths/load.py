@@ -1,7 +1,6 @@
 """Loading of the config's truths: EvaByte, or any causal language model whose ids are bytes or a tokenizer's tokens."""
 
 import logging
-import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -21,7 +20,7 @@ from oversmoothing.models.truths.evabyte import load_evabyte
 from oversmoothing.models.truths.token_model import BYTES, TokenModel, byte_table, check_rows
 from oversmoothing.models.truths.trial import adapted
 
-logger = logging.getLogger(__name__)
+warn_once = cache(logging.getLogger(__name__).warning)
 
 SLOW_CONFIG = "tokenizer_config.json"  # of transformers, which reads it or not, by version
 
@@ -45,11 +44,9 @@ def load_truth(
 ) -> TokenModel:
     """Truth from the files that a manifest lists (`oversmoothing.hub.client`); `vocabulary` is the study's.
 
-    A model over tokens must divide the texts of `windows`, a file, as `tokenizer` does, the file of the study's.
-
-    The settings are ``layout``: "evabyte", "causal_lm" or "tokens"; ``bos``: for the first whether EvaByte's own id is
-    prepended to every text, for the others an id or None, for the last also "auto"; for "causal_lm" ``byte_offset``. A
-    member of the family has ``capped``, whether its logits are, which decides what is measured of it.
+    A model over tokens must divide the texts of `windows`, a file, as `tokenizer` does, the file of the study's. The
+    settings are ``layout``, ``bos``, for "causal_lm" ``byte_offset``, as in the config's truths, and for a member of
+    the family ``capped``, whether its logits are, which decides what is measured of it.
     """
     folder = asset_folder(manifest)
     if vocabulary is not None:
@@ -77,10 +74,8 @@ def load_token_lm(
     check_same(folder, vocabulary, name)
     bos = first_id(folder, bos)
     model = _loaded(folder, name, device, precision)
-    cap = pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
     weight = _as_stored(folder, model.get_output_embeddings().weight, name)
-    table = torch.tensor(vocabulary.ids, dtype=torch.int64)
-    return adapted(name, model, weight, table, bos, _context(model), "tokens", cap)
+    return adapted(name, folder, model, weight, torch.tensor(vocabulary.ids, dtype=torch.int64), bos, "tokens")
 
 
 def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None = AUTO) -> Described:
@@ -88,9 +83,8 @@ def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: i
     check_same(folder, vocabulary, name)
     first, model = first_id(folder, bos), pretrained.outline(folder, name)
     check_rows(name, len(model.get_output_embeddings().weight), int(vocabulary.ids.max()), first)
-    return Described(
-        _context(model) - (first is not None), pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
-    )
+    cap = pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
+    return Described(pretrained.context_of(model) - (first is not None), cap)
 
 
 def load_causal_lm(
@@ -102,12 +96,11 @@ def load_causal_lm(
     logits are not the head times the last hidden state, capped where the config says so.
     """
     model = _loaded(folder, name, device, precision)
-    cap = pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
     weight = model.get_output_embeddings().weight
     rows = len(weight)
     if byte_offset + BYTES > rows:
         raise UserError(f"{name}: byte_offset {byte_offset} leaves no room for 256 bytes among its {rows} ids")
-    return adapted(name, model, weight, byte_table(byte_offset), bos, _context(model), "bytes", cap)
+    return adapted(name, folder, model, weight, byte_table(byte_offset), bos, "bytes")
 
 
 def first_id(folder: str | Path, bos: int | str | None) -> int | None:
@@ -124,27 +117,16 @@ def first_id(folder: str | Path, bos: int | str | None) -> int | None:
         name = name.get("content") if isinstance(name, dict) else name
         other = tokenizer.token_to_id(name) if isinstance(name, str) and first is None else None
         puts, instead = ("no id", "ID" if other is None else other) if first is None else (f"the id {first}", "none")
-        _warn(
+        warn_once(
             f"{beside}: `add_bos_token: {str(first is None).lower()}`, but {FAST} puts {puts} before a text, and that "
             f"is what is used; `bos` in a config, or --bos {instead}, would change it"
         )
     return first
 
 
-@cache
-def _warn(message: str) -> None:
-    """Log a warning once a process."""
-    logger.warning(message)
-
-
 def _loaded(folder: str | Path, name: str, device: torch.device, precision: str) -> Any:
     dtype = torch.bfloat16 if precision == "bf16" else torch.float32
     return pretrained.load_causal_lm(folder, dtype, name, device).requires_grad_(False)
-
-
-def _context(model: Any) -> int:
-    """Longest context in ids; a model without a limit, such as one with rotary positions, is limited by the windows."""
-    return pretrained.context_of(model) or sys.maxsize
 
 
 def _check_said(model: TokenModel, path: Path, capped: bool) -> None:

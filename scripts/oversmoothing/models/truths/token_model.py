@@ -5,8 +5,7 @@ special ids or rows that only pad the head to a round size. As in the thesis (3.
 alone; the probability of the other ids is reported.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,19 +20,14 @@ BYTES = 256
 PROBE = 8  # tokens of a trial
 
 
-@dataclass(frozen=True)
-class TokenModelConfig:
-    """Shape of such a model; `block` is the longest context in tokens, without the beginning-of-sentence id."""
+class Shape(NamedTuple):
+    """Shape of such a model, by keys of `GPTConfig`; `block` does not count the beginning-of-sentence id."""
 
     layers: int
     width: int
     block: int
     vocabulary: int
-
-    @property
-    def entering(self) -> int:
-        """Numbers that enter the head."""
-        return self.width
+    entering: int
 
 
 class TokenModel:
@@ -50,8 +44,7 @@ class TokenModel:
         context: int,  # the longest, in ids
         unit: str = "tokens",  # or "bytes", for messages
         cap: float | None = None,  # c of logits c tanh(z / c), z being the head's
-        absent: Tensor
-        | None = None,  # bool (rows,), ids that are no tokens and to which the model gives no probability
+        absent: Tensor | None = None,  # bool (rows,), ids, no tokens, to which the model gives no probability
         tied: bool = False,  # whether the head is the embedding
     ) -> None:
         rows, width = weight.shape
@@ -59,7 +52,7 @@ class TokenModel:
         self.name, self.trunk, self.bos, self.unit, self.cap, self.tied = name, trunk, bos, unit, cap, tied
         self.table = table.to(weight.device)
         layers = trunk.config.get_text_config().num_hidden_layers
-        self.config = TokenModelConfig(layers, width, context - (bos is not None), len(table))
+        self.config = Shape(layers, width, context - (bos is not None), len(table), width)
         is_special = torch.ones(rows, dtype=torch.bool, device=weight.device)
         is_special[self.table] = False
         weight, bias = weight.detach(), None if bias is None else bias.detach().float()

@@ -6,6 +6,7 @@ and the rows that the model gives no probability. Then a few tokens are run thro
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,7 +15,8 @@ from torch.nn import functional as F
 from transformers import PreTrainedModel
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.pretrained.auto import one_line_errors
+from oversmoothing.models.pretrained.auto import context_of, one_line_errors, softcap_in
+from oversmoothing.models.pretrained.folder import CONFIG
 from oversmoothing.models.truths.token_model import (
     PROBE,
     TokenModel,
@@ -34,20 +36,14 @@ NEVER = -1e30  # a logit below it gives no probability: minus infinity, or a mas
 
 @torch.inference_mode()
 def adapted(
-    name: str,
-    model: Any,
-    weight: Tensor,
-    table: Tensor,
-    bos: int | None,
-    context: int,
-    unit: str,
-    cap: float | None,
+    name: str, folder: str | Path, model: Any, weight: Tensor, table: Tensor, bos: int | None, unit: str
 ) -> TokenModel:
-    """Adapter of a model whose head (rows, width) is `weight` as stored, once its logits are found to be the model's.
+    """Adapter of a model from a folder whose head (rows, width) is `weight` as stored, if its logits are the model's.
 
-    The other parameters are those of `TokenModel`. A `UserError` says what differs: the model's logits are to be those
-    of its head times its last hidden state, up to factors and the cap, and to depend on no token that follows.
+    `table`, `bos` and `unit` are those of `TokenModel`. A `UserError` says what differs: the model's logits are to be
+    those of its head times its last hidden state, up to factors and a cap, and to depend on no token that follows.
     """
+    cap, context = softcap_in(model.config, Path(folder) / CONFIG, name), context_of(model)
     head, trunk = model.get_output_embeddings(), _trunk(name, model)
     check_rows(name, len(weight), int(table.max()), bos, unit)
     tokens = probe(PROBE, len(table)).to(weight.device)
