@@ -1,6 +1,7 @@
 """Each chapter over the tables that are kept: sentences with numbers, and nothing that a template left behind."""
 
 import re
+from functools import cache
 
 import pytest
 from kept_runs import NO_RECORDS, RUNS, STUDIES, tables
@@ -13,27 +14,38 @@ NAMES = [name for name in studies.there() if (studies.FOLDER / name / "story.md"
 LEFT = re.compile(r"[{}]|\bnan\b|\bNone\b|\binf\b|[Uu]ndefined")
 
 
+@cache
 def chapters():
     return [*CHAPTERS, *of_studies(NAMES)]
 
 
+@cache
+def records(run):
+    return {name: table for name, table in tables(run).items() if name not in NO_RECORDS}
+
+
+@cache
+def answers(run):
+    """Return the sentences of each chapter."""
+    return {chapter.heading: answered(chapter, records(run).get) for chapter in chapters()}
+
+
 @pytest.mark.parametrize("run", RUNS, ids=lambda path: str(path.relative_to(STUDIES)))
 def test_every_chapter_answers_from_what_a_run_has(run):
-    kept = {name: table for name, table in tables(run).items() if name not in NO_RECORDS}
     for chapter in chapters():
-        sentences = answered(chapter, kept.get)
+        sentences = answers(run)[chapter.heading]
         for sentence in sentences:
             assert not LEFT.search(sentence), (chapter.heading, sentence)
             assert sentence[0].isupper()
             assert sentence.endswith(".")
         named = [name for name in chapter.tables if re.search(rf"\b{name} \|", chapter.answer)]
-        if any(name in kept for name in named):
+        if any(name in records(run) for name in named):
             assert re.search(r"\d", " ".join(sentences)), chapter.heading
 
 
 def test_most_chapters_answer_from_some_run():
-    answers = {chapter.heading for run in RUNS for chapter in chapters() if answered(chapter, tables(run).get)}
-    silent = {chapter.heading for chapter in chapters() if chapter.answer} - answers
+    answering = {heading for run in RUNS for heading, sentences in answers(run).items() if sentences}
+    silent = {chapter.heading for chapter in chapters() if chapter.answer} - answering
     assert silent <= {"What a metric costs", "Byte by byte", "Do models of equal loss leak alike?"}
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from made_scores import DECODINGS, by_formulas
 
-from oversmoothing.scores import candidates, metrics
+from oversmoothing.scores import metrics
+from oversmoothing.scores import nucleus as selections
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.decodings.pure import pure
 from oversmoothing.scores.decodings.top_k import top_k
@@ -38,7 +39,7 @@ def rows(v, dtype=np.float32, seed=0):
 @st.composite
 def many(draw):
     """Rows of small counts, some rows flat, so that zeros and ties are common: 1 to 3 of 2,049 to 2,400 tokens."""
-    n, v = draw(st.integers(1, 3)), draw(st.integers(candidates.LARGE + 1, 2400))
+    n, v = draw(st.integers(1, 3)), draw(st.integers(selections.LARGE + 1, 2400))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     counts = rng.poisson(draw(st.sampled_from([0.001, 0.1, 3.0, 1000.0])), (n, v)).astype(float)
     counts **= draw(st.sampled_from([0, 1, 3]))  # 0 makes them flat
@@ -54,14 +55,12 @@ MASSES = st.one_of(st.sampled_from([0.5, 0.9, 0.999999, 1.0]), st.floats(1e-6, 1
 
 def whole(function, *arguments):
     """Call with whole rows sorted, as for few tokens."""
-    large, candidates.LARGE = candidates.LARGE, 1 << 60
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(selections, "LARGE", 1 << 60)
         return function(*arguments)
-    finally:
-        candidates.LARGE = large
 
 
-@pytest.mark.parametrize("function", [nucleus, typical])
+@pytest.mark.parametrize("function", [lambda p, mass: nucleus(p, mass, 64), typical])
 @given(p=many(), mass=MASSES)
 def test_what_holds_a_mass_is_that_of_whole_rows(function, p, mass):
     """Also where half of the mass is missing, which makes every token a candidate."""

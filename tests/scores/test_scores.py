@@ -32,17 +32,6 @@ def model(tmp_path):
     return random_logits(tmp_path / "bn4.parquet", 1)
 
 
-@pytest.fixture
-def truth(tmp_path):
-    return random_logits(tmp_path / "truth.parquet", 2)
-
-
-def test_reads_model_and_truths_in_step(model, truth):
-    windows = list(read_logits(model, {"truth": truth}))
-    assert [window.window for window in windows] == [0, 1, 2]
-    assert windows[0].model.shape == windows[0].truths["truth"].shape == (5, V)
-
-
 @pytest.mark.parametrize("v", [V, 5000])
 @pytest.mark.parametrize(
     "device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]

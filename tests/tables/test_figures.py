@@ -1,6 +1,5 @@
 """Figures: looks of models, ticks, and equal files of equal figures."""
 
-import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
@@ -68,9 +67,3 @@ def test_equal_figures_give_equal_files(tmp_path, name, start):
     assert first.read_bytes().startswith(start)
     assert first.read_bytes() == second.read_bytes()
     assert b"dc:date" not in first.read_bytes()
-
-
-def test_drawing_leaves_matplotlib_as_it_was():
-    before = dict(mpl.rcParams)
-    drawn()
-    assert dict(mpl.rcParams) == before

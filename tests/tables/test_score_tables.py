@@ -6,15 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from step_jobs import job
 
-import score_table
-from oversmoothing.jobs import UserError
-from oversmoothing.tables.formats import html, latex, markdown, markdown_table
+from oversmoothing.tables.formats import latex, markdown, markdown_table
 from oversmoothing.tables.page import Name, Page, Section, Value, entitled
 from oversmoothing.tables.published import read_published
-from oversmoothing.tables.score_tables import score_page
-from oversmoothing.tables.score_tables import score_table as table_of_scores
+from oversmoothing.tables.score_tables import score_page, score_table
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published"
 TABLES = [PUBLISHED / "table_4_1.csv", PUBLISHED / "table_4_2.csv"]
@@ -34,11 +30,10 @@ def scored(model, metric, mean, **more):
     return {**keys, "mean": mean, "sd": 0.5, "n": 20000, "low": mean - 0.1, "high": mean + 0.1, **more}
 
 
-def tabulated(summaries, models=MODELS, truths=TRUTHS, published=None):
+def tabulated(summaries, models=MODELS, published=None):
     """Return the table of scores, beside Tables 4.1 and 4.2 or what is given."""
-    return table_of_scores(
-        pd.DataFrame(summaries), models, truths, read_published(TABLES) if published is None else published
-    )
+    published = read_published(TABLES) if published is None else published
+    return score_table(pd.DataFrame(summaries), models, TRUTHS, published)
 
 
 @pytest.fixture
@@ -80,14 +75,8 @@ def test_with_decodings_across_each_metric_has_a_row():
         for j, metric in enumerate(("tto", "entropy_difference"))
         for decoding in ("pure", "greedy")
     ]
-    published = {
-        "model": "4",
-        "truth": "NanoGPT 300M",
-        "metric": "tto",
-        "decoding": "greedy",
-        "mean": 0.25,
-        "sd": np.nan,
-    }
+    keys = {"model": "4", "truth": "NanoGPT 300M", "metric": "tto", "decoding": "greedy"}
+    published = keys | {"mean": 0.25, "sd": np.nan}
     page = score_page(tabulated(summaries, published=pd.DataFrame([published])), "oversmoothing", "Title.", "decoding")
     text = markdown(page)
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
@@ -135,18 +124,6 @@ def test_latex_is_balanced_and_escaped(table):
     assert text.count("\\label{tab:title-1}") == 1
 
 
-def test_a_page_is_the_same_in_markdown_and_html():
-    rows = [{"rank": "4", "TTO": Value(0.1, 0.2, rivals="TTO")}, {"rank": "a < b", "TTO": Value(0.3, rivals="TTO")}]
-    page = Page("T & U", [Section("Against `truth`", rows)], ["How to read it"])
-    assert "| 4      | **0.100** ± 0.200 |" in markdown(page)
-    text = html(page)
-    assert "<h2>Against <code>truth</code></h2>" in text
-    assert "><strong>0.100</strong> ± 0.200</td>" in text
-    assert ">a &lt; b</td>" in text
-    assert "<h1>T &amp; U</h1>" in text
-    assert "How to read it." in text
-
-
 def test_a_number_has_room_for_what_says_how_sure_it_is():
     cells = {
         "all": Value(0.5, 0.1, 0.4, 0.6),
@@ -187,19 +164,14 @@ def test_all_numbers_of_a_column_have_the_same_decimals(numbers, texts):
     assert [line.strip("| ") for line in markdown(page).splitlines()[4:-2]] == [*texts, "-"]
 
 
-def test_without_its_scores_there_is_no_table(tmp_path):
-    settings = {"decodings": ["pure"], "resamples": 10, "seed": 1, "models": MODELS, "truths": TRUTHS}
-    inputs = {"scores": [tmp_path / "tto/bn4-s1.parquet"], "published": TABLES}
-    with pytest.raises(UserError, match="no such file"):
-        score_table.main(job(inputs, None, settings))
-
-
 def test_models_without_ranks_go_by_their_names():
     title = "Oversmoothing {by} (Tables 4.1 and 4.2)."
     rows = [{"rank": Name("small"), "TTO": Value(0.1)}, {"rank": Name("large"), "TTO": Value(0.2)}]
     named = Page(title, [Section("", rows)], [])
     assert entitled(named).title == "Oversmoothing by model."
     assert entitled(named).sections[0].columns == ["model", "TTO"]
+    beside = replace(named, sections=[Section("", [{"rank": Name("small"), "published TTO": Value(1.0)}])])
+    assert entitled(beside).title == "Oversmoothing by model (Tables 4.1 and 4.2)."
     ranked = replace(named, sections=[*named.sections, Section("", [{"rank": "4", "TTO": Value(0.3)}])])
     assert entitled(ranked) == replace(ranked, title=title.replace("{by}", "by rank of what enters the LM head"))
 

@@ -45,15 +45,6 @@ class Verdict:
     note: str | None = None  # what is missing
 
     @property
-    def seeds(self) -> int:
-        return min((len(one.values) for one in self.contrasts), default=0)
-
-    @property
-    def towards(self) -> int:
-        """How many contrasts lie on the side of the claim, decided or not."""
-        return sum(one.towards == Outcome.FOR for one in self.contrasts)
-
-    @property
     def weakest(self) -> Contrast | None:
         """The contrast that lies lowest beyond its bounds, among those with the worst outcome."""
         if not self.contrasts:

@@ -79,20 +79,14 @@ class Contrast:
 
 
 def decide(contrasts: Sequence[Contrast], level: float = LEVEL) -> list[Outcome]:
-    """Return what the seeds say of each contrast, by Holm's step-down over all that are not exact.
-
-    The chance that any of them is decided on the wrong side is at most `level` (Holm 1979).
-    """
+    """Return what the seeds say of each contrast, by Holm's step-down (1979) over all that are not exact."""
     adjusted = holm({str(i): one.p for i, one in enumerate(contrasts) if not one.exact})
     decided = [adjusted.get(str(i), 0.0) <= level for i in range(len(contrasts))]  # what is exact needs no test
     return [one.towards if clear else Outcome.OPEN for one, clear in zip(contrasts, decided, strict=True)]
 
 
 def less(name: str, a: pd.Series, b: pd.Series | float = 0.0, above: float = 0.0, below: float = math.inf) -> Contrast:
-    """Return the contrast of `a` less `b`, paired by seed; what has no seed stands beside every seed of the other.
-
-    `a` and `b` are values by seed, as `Measured.values` returns them. `Missing` is raised if they share no seed.
-    """
+    """Return the contrast of `a` less `b`, values by seed, paired by seed; what has no seed stands beside each."""
     scale = max(abs(float(a.mean())), abs(float(b.mean() if isinstance(b, pd.Series) else b)))
     return Contrast(name, tuple(paired(a, b)), above, below, scale=scale or 1.0)
 

@@ -51,10 +51,7 @@ def order_of_ranks(scores: pd.DataFrame) -> str:
 
 
 def groups_of_ranks(ranks: Sequence[int], more: set[tuple[int, int]]) -> tuple[list[list[int]], bool]:
-    """Return groups of ranks of which each leaks more than the next, and whether the lower ranks leak more.
-
-    `more` holds the pairs of ranks of which the first clearly leaks more.
-    """
+    """Return groups of ranks of which each leaks more than the next, and whether the lower ranks leak more."""
     falling, rising = _groups(ranks, more), _groups(ranks[::-1], more)
     return (rising, False) if len(rising) > len(falling) else (falling, True)
 

@@ -61,9 +61,7 @@ PRINTED = ("verdict", "contrasts", "towards", "effect", "weakest", "note")  # co
 def claims_table(claims: Sequence[Claim], run: Any, thesis: Measured | None) -> pd.DataFrame:
     """Return the verdict on every claim, one per row, from a run and from the thesis's printed means.
 
-    ``contrasts`` counts those of the claim, ``decided_for`` and ``decided_against`` what the seeds decide of them, and
-    ``towards`` those that lie on its side, decided or not. ``effect``, ``low``, ``high``, ``above`` and ``below``
-    are mean, interval and bounds of the ``weakest`` contrast.
+    ``effect``, ``low``, ``high``, ``above`` and ``below`` are mean, interval and bounds of the ``weakest`` contrast.
     """
     rows = []
     for claim in claims:
@@ -146,7 +144,8 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
     weakest, counts = verdict.weakest, {of: list(verdict.outcomes).count(of) for of in Outcome}
     cells: dict[str, Any] = {"verdict": verdict.verdict, "contrasts": len(verdict.contrasts)}
     cells |= {"decided_for": counts[Outcome.FOR], "decided_against": counts[Outcome.AGAINST]}
-    cells |= {"towards": verdict.towards, "seeds": verdict.seeds}
+    cells["towards"] = sum(one.towards == Outcome.FOR for one in verdict.contrasts)  # decided or not
+    cells["seeds"] = min((len(one.values) for one in verdict.contrasts), default=0)
     cells |= dict.fromkeys(("effect", "low", "high", "above", "below", "weakest"))
     if weakest:
         low, high = weakest.interval

@@ -12,18 +12,17 @@ from oversmoothing.scores.catalogue.metrics import METRICS
 
 LOW, MODERATE, MOST, FURTHER, UNCONSTRAINED = 8, 16, 32, 128, 512  # the thesis's ranks of which 3.4, 4.2 and 6.1 speak
 MAIN = ("tto", "nsmd", "tv", "kl")
+MASS = ("tto", "nsmd")
 OTHERS = ("greedy", "top-k", "top-p", "temperature")
-ALL = ("pure", *OTHERS)
 TOLERANCE = 0.1  # of a value: a difference that the thesis considers none
 SLIGHT = 0.25  # of a value: a difference that the thesis calls slight (its own are 13 to 21 %)
 STRONG = 0.7  # a correlation that we call strong
 ENOUGH_TO_CORRELATE = 4
 
 
-def score(m: Measured, metric: str, rank: Rank, decoding: str = "pure") -> pd.Series:
-    """Return the mean of a metric over positions and truths, by seed."""
-    table = "tbat" if metric == "tbat" else "oversmoothing" if decoding == "pure" else "decodings_pooled"
-    return m.values(table, metric, rank=rank.rank, decoding=decoding)
+def score(m: Measured, metric: str, rank: Rank) -> pd.Series:
+    """Return the mean of a metric under pure sampling over positions and truths, by seed."""
+    return m.values("tbat" if metric == "tbat" else "oversmoothing", metric, rank=rank.rank, decoding="pure")
 
 
 def loss(m: Measured, rank: Rank) -> pd.Series:
@@ -85,7 +84,7 @@ def no_change_to_128(m: Measured) -> list[Contrast]:
 def metrics_differ(m: Measured) -> list[Contrast]:
     """Contrast rank 32 with rank 128 under TTO and NSMD, and the other way round under TV and KL."""
     (a,), (b,) = m.ranks(MOST, MOST), m.ranks(FURTHER, FURTHER)
-    return falls(m, ("tto", "nsmd"), [(a, b)]) + falls(m, ("tv", "kl"), [(b, a)])
+    return falls(m, MASS, [(a, b)]) + falls(m, ("tv", "kl"), [(b, a)])
 
 
 def slight_rise_at_512(m: Measured) -> list[Contrast]:
@@ -111,30 +110,10 @@ def loss_correlates(m: Measured) -> list[Contrast]:
     return found
 
 
-def lowest(m: Measured, metrics: Sequence[str], best: str) -> list[Contrast]:
-    """Contrast every other decoding with the one that should be best, at each rank."""
-    return [
-        decoded(m, metric, rank, other, best)
-        for metric, rank, other in product(metrics, m.ranks(), ALL)
-        if other != best
-    ]
-
-
 def decoded(m: Measured, metric: str, rank: Rank, a: str, b: str) -> Contrast:
     """Contrast two decodings at one rank."""
     one, other = (m.values("decodings_pooled", metric, rank=rank.rank, decoding=name) for name in (a, b))
     return less(f"{METRICS[metric].label}, {a} less {b}, {rank}", one, other)
-
-
-def order_under_kl(m: Measured) -> list[Contrast]:
-    """Contrast each decoding with the next under KL, in the thesis's order."""
-    order = ("greedy", "top-k", "top-p", "temperature", "pure")
-    return [decoded(m, "kl", rank, a, b) for rank in m.ranks() for a, b in pairwise(order)]
-
-
-def all_reduce(m: Measured) -> list[Contrast]:
-    """Contrast pure sampling with every other decoding under TTO and NSMD."""
-    return [decoded(m, metric, r, "pure", other) for metric, r, other in product(("tto", "nsmd"), m.ranks(), OTHERS)]
 
 
 def none_lifts(m: Measured) -> list[Contrast]:
@@ -144,20 +123,11 @@ def none_lifts(m: Measured) -> list[Contrast]:
         gain = less("", loss(m, worse), loss(m, better))
         if (decide([gain])[0] if len(gain.values) > 1 else gain.towards) != Outcome.FOR:
             continue
-        for metric, other in product(("tto", "nsmd"), OTHERS):
+        for metric, other in product(MASS, OTHERS):
             a = m.values("decodings_pooled", metric, rank=worse.rank, decoding=other)
             b = m.values("decodings_pooled", metric, rank=better.rank, decoding="pure")
             found.append(less(f"{METRICS[metric].label}, {worse} {other} less {better} pure", a, b))
     return found
-
-
-def only_nucleus_improves_tv(m: Measured) -> list[Contrast]:
-    """Contrast decodings with pure sampling under TV: top-p improves on it up to rank 8 only, greedy, top-k never."""
-    return [
-        *(decoded(m, "tv", rank, other, "pure") for rank in m.ranks() for other in ("greedy", "top-k")),
-        *(decoded(m, "tv", rank, "pure", "top-p") for rank in m.ranks(high=LOW)),
-        *(decoded(m, "tv", rank, "top-p", "pure") for rank in m.ranks(MODERATE)),
-    ]
 
 
 def truncated(m: Measured, metric: str, rank: int) -> pd.Series:
@@ -168,28 +138,6 @@ def truncated(m: Measured, metric: str, rank: int) -> pd.Series:
 def svd_ranks(m: Measured) -> list[int]:
     """Return the ranks of truncated heads, ascending."""
     return sorted(int(rank) for rank in m.table("svd")["rank"].dropna().unique())
-
-
-def truncation_is_monotone(m: Measured) -> list[Contrast]:
-    """Contrast each truncation of a head with the next less severe one, under each metric."""
-    return [
-        less(f"{METRICS[metric].label}, SVD rank {a} less {b}", truncated(m, metric, a), truncated(m, metric, b))
-        for metric, (a, b) in product(MAIN, pairwise(svd_ranks(m)))
-    ]
-
-
-def truncation_is_worse_than_learning(m: Measured) -> list[Contrast]:
-    """Contrast each truncated head with the bottleneck that was learned at its rank."""
-    learned = {rank.rank: rank for rank in m.family if not rank.full}
-    return [
-        less(
-            f"{METRICS[metric].label}, SVD rank {rank} less learned",
-            truncated(m, metric, rank),
-            score(m, metric, learned[rank]),
-        )
-        for metric, rank in product(MAIN, svd_ranks(m))
-        if rank in learned
-    ]
 
 
 def truncation_misleads_bat(m: Measured) -> list[Contrast]:
@@ -209,18 +157,6 @@ def truncation_misleads_bat(m: Measured) -> list[Contrast]:
 def entropy(m: Measured, rank: Rank) -> pd.Series:
     """Return the entropy of the truth less that of the model in bits, by seed."""
     return m.values("entropy_difference", "entropy_difference", rank=rank.rank, decoding="pure")
-
-
-def all_are_smoother_than_the_truth(m: Measured) -> list[Contrast]:
-    """Hold the entropy of each rank to above that of the truth."""
-    return [less(f"entropy less that of the truth (bits), {rank}", -entropy(m, rank)) for rank in m.ranks()]
-
-
-def falls_in_entropy(m: Measured) -> list[Contrast]:
-    """Contrast the entropy difference of each rank up to 32 with that of the rank before."""
-    return [
-        less(f"entropy difference (bits), {b} less {a}", entropy(m, b), entropy(m, a)) for a, b in m.steps(high=MOST)
-    ]
 
 
 CLAIMS = [
@@ -302,28 +238,34 @@ CLAIMS = [
         "6.1, Table 6.1",
         "Under TTO and NSMD greedy decoding is best in every model.",
         "Each other decoding less greedy, at each rank.",
-        lambda m: lowest(m, ("tto", "nsmd"), "greedy"),
+        lambda m: [
+            decoded(m, metric, rank, other, "greedy")
+            for metric, rank, other in product(MASS, m.ranks(), ("pure", "top-k", "top-p", "temperature"))
+        ],
     ),
     Claim(
         "temperature-lowest-under-tv",
         "6.1, Table 6.1",
         "Under TV temperature is best in every model.",
         "Each other decoding less temperature, at each rank.",
-        lambda m: lowest(m, ("tv",), "temperature"),
+        lambda m: [
+            decoded(m, "tv", rank, other, "temperature")
+            for rank, other in product(m.ranks(), ("pure", "greedy", "top-k", "top-p"))
+        ],
     ),
     Claim(
         "order-under-kl",
         "6.1, Table 6.1",
         "Under KL pure sampling is best in every model, then temperature, nucleus, top-k and greedy.",
         "Each decoding less the one that should be next better, at each rank.",
-        order_under_kl,
+        lambda m: [decoded(m, "kl", rank, a, b) for rank, (a, b) in product(m.ranks(), pairwise((*OTHERS, "pure")))],
     ),
     Claim(
         "all-decodings-reduce",
         "6.1, Table 6.1",
         "Under TTO and NSMD every decoding oversmooths less than pure sampling.",
         "Pure less each other decoding, at each rank.",
-        all_reduce,
+        lambda m: [decoded(m, metric, rank, "pure", other) for metric, rank, other in product(MASS, m.ranks(), OTHERS)],
     ),
     Claim(
         "no-decoding-lifts",
@@ -337,21 +279,33 @@ CLAIMS = [
         "6.1, Table 6.1",
         "Apart from temperature, only nucleus sampling improves TV over pure sampling, and only at the lowest ranks.",
         "Greedy and top-k less pure at each rank; pure less nucleus up to rank 8, nucleus less pure from rank 16 on.",
-        only_nucleus_improves_tv,
+        lambda m: [
+            *(decoded(m, "tv", rank, other, "pure") for rank in m.ranks() for other in ("greedy", "top-k")),
+            *(decoded(m, "tv", rank, "pure", "top-p") for rank in m.ranks(high=LOW)),
+            *(decoded(m, "tv", rank, "top-p", "pure") for rank in m.ranks(MODERATE)),
+        ],
     ),
     Claim(
         "svd-monotone",
         "7.1, Tables 7.1 and 7.2",
         "Oversmoothing rises with each step by which the head's SVD is truncated.",
         "Each rank of the SVD less the next, within each training.",
-        truncation_is_monotone,
+        lambda m: [
+            less(f"{METRICS[metric].label}, SVD rank {a} less {b}", truncated(m, metric, a), truncated(m, metric, b))
+            for metric, (a, b) in product(MAIN, pairwise(svd_ranks(m)))
+        ],
     ),
     Claim(
         "svd-worse-than-learned",
         "7.1, Tables 4.1, 4.2, 7.1, 7.2",
         "A head truncated by SVD oversmooths more than a bottleneck learned at the same rank.",
         "The truncated head less the trained model, at each rank that both have.",
-        truncation_is_worse_than_learning,
+        lambda m: [
+            less(f"{METRICS[metric].label}, SVD {own} less learned", truncated(m, metric, rank), score(m, metric, own))
+            for metric, rank in product(MAIN, svd_ranks(m))
+            for own in m.family
+            if own.rank == rank and not own.full
+        ],
     ),
     Claim(
         "svd-misleads-bat",
@@ -366,13 +320,16 @@ CLAIMS = [
         "F, Table F.1",
         "Every model has more entropy than the truth.",
         "Entropy of each rank less that of the truth, above 0.",
-        all_are_smoother_than_the_truth,
+        lambda m: [less(f"entropy less that of the truth (bits), {rank}", -entropy(m, rank)) for rank in m.ranks()],
     ),
     Claim(
         "falls-in-entropy-too",
         "F, Table F.1",
         "By the entropy difference too, oversmoothing falls with each step of rank up to 32.",
         "Entropy of the truth less that of the model at each rank up to 32, less the same at the rank before.",
-        falls_in_entropy,
+        lambda m: [
+            less(f"entropy difference (bits), {b} less {a}", entropy(m, b), entropy(m, a))
+            for a, b in m.steps(high=MOST)
+        ],
     ),
 ]

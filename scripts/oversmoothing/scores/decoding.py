@@ -8,6 +8,7 @@ holds only those that are used.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from oversmoothing.jobs import UserError
@@ -25,7 +26,8 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
     and otherwise at the first call.
     """
     if "chain" in settings:
-        return _in_turn([decoder(link, vocabulary) for link in links(settings)])
+        chain = [decoder(link, vocabulary) for link in links(settings)]
+        return lambda p: reduce(lambda before, one: one(before), chain, p)
     name = settings.get("name")
     function = method(name).function if name in names() else None
     if function is None:
@@ -43,11 +45,7 @@ def decoder(settings: Mapping[str, Any], vocabulary: int | None = None) -> Decod
 
 
 def links(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the methods that an entry applies, in order, each as an entry of its own: a method alone is its only one.
-
-    A `UserError` is raised if an entry is neither a method nor a chain, or a link is none; their values are left to
-    `catalogue.decoders.parameters`.
-    """
+    """Return the methods that an entry applies, in order; a `UserError` if it is no method and no chain of links."""
     if "chain" not in entry:
         if "name" not in entry:
             raise UserError("decoding: write `name: METHOD` with its parameter, or `chain: [...]`")
@@ -92,12 +90,3 @@ def _link(link: Any) -> dict[str, Any]:
             raise UserError(f"decoding chain: {name} takes no value; write {name} alone")
         value = {known.parameters[0].key: value}
     return {**value, "name": name}
-
-
-def _in_turn(decoders: Sequence[Decoder]) -> Decoder:
-    def decode(p: Array) -> Array:
-        for one in decoders:
-            p = one(p)
-        return p
-
-    return decode

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import array_api_compat as api
 import numpy as np
 
-from oversmoothing.scores.candidates import LARGE
 from oversmoothing.scores.catalogue.metrics import KL_FLOOR, METRICS, OF_DISTRIBUTIONS, TAU
-from oversmoothing.scores.nucleus import nucleus
+from oversmoothing.scores.nucleus import LARGE, nucleus
 from oversmoothing.scores.probabilities import Array, Decoder, softmax
 
 if TYPE_CHECKING:
@@ -275,10 +274,7 @@ def score_window(
     tau: float,
     place: Callable[[np.ndarray], Array] | None = None,
 ) -> dict[str, dict[str, dict[str, np.ndarray]]]:
-    """Return the scores of one window as ``[truth][metric][decoding]``, float32 arrays of shape (s,).
-
-    `place` moves logits to where they are compared, such as `on_gpu.to_gpu` does; by default they stay in NumPy.
-    """
+    """Return the scores of one window as ``[truth][metric][decoding]``, float32 (s,); `place` moves logits first."""
     p_bn = softmax(place(window.model) if place else window.model)
     result = {}
     for truth, logits in window.truths.items():

@@ -15,10 +15,7 @@ Decoder = Callable[[Array], Array]  # a map from distributions (n, v) to distrib
 def softmax(logits: Array) -> Array:
     """Convert logits (n, v) to distributions (n, v) of the same dtype; -inf gives 0.
 
-    Raises
-    ------
-    ValueError
-        If a row contains NaN or +inf, or only -inf.
+    A `ValueError` is raised if a row contains NaN or +inf, or only -inf.
     """
     xp = api.array_namespace(logits)
     largest = xp.max(logits, axis=1, keepdims=True)

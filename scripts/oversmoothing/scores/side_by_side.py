@@ -46,12 +46,8 @@ class SideBySide(NamedTuple):
 def side_by_side(model: np.ndarray, truth: np.ndarray, targets: np.ndarray) -> SideBySide:
     """Compare a model with a truth, from logits (n, v) and the tokens that came next, int (n,).
 
-    A log-probability below `LOG_FLOOR` is taken for it, so that all values are finite.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, or a target is no token.
+    A log-probability below `LOG_FLOOR` is taken for it, so that all values are finite. A `ValueError` is raised if
+    shapes differ, or a target is no token.
     """
     if model.ndim != 2 or model.shape != truth.shape or targets.shape != model.shape[:1]:
         raise ValueError(
@@ -66,7 +62,7 @@ def side_by_side(model: np.ndarray, truth: np.ndarray, targets: np.ndarray) -> S
     rows = max(1, VALUES // v)
     for start in range(0, n, rows):
         part = slice(start, start + rows)
-        log_q, log_p = (_log_softmax(logits[part]) for logits in (model, truth))
+        log_q, log_p = (log_softmax(logits[part].astype(np.float64), axis=1) for logits in (model, truth))
         at = np.arange(len(log_q)), targets[part]
         found.kl[part] = divergence(np.exp(log_p), np.maximum(log_q, LOG_FLOOR))
         found.same_top[part] = model[part].argmax(axis=1) == truth[part].argmax(axis=1)
@@ -81,7 +77,3 @@ def rows_of(window: int, truth: str, found: SideBySide) -> pa.RecordBatch:
     keys = pa.array(np.full(n, window, np.int32)), pa.array(np.arange(n, dtype=np.int32))
     name = pa.array([truth] * n, pa.string()).dictionary_encode().cast(NAME)
     return pa.record_batch([*keys, name, *map(pa.array, found)], schema=ROWS)
-
-
-def _log_softmax(logits: np.ndarray) -> np.ndarray:
-    return log_softmax(logits.astype(np.float64), axis=1)

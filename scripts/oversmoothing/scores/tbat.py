@@ -103,8 +103,7 @@ def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple
 def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Basis]:
     """Constraints of SVD approximations of the head, the published shortcut (thesis 7.1; Finlayson et al. 2024).
 
-    Fewer constraints make the linear program smaller and admit more q, so the reject set can only grow. Ranks not below
-    the head's own are left out, and the exact head comes last, for comparison.
+    Ranks not below the head's own are left out, and the exact head comes last, for comparison.
     """
     head = read_head(weights)
     lower = [rank for rank in ranks if rank < min(head.shape)]

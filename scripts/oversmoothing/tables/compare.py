@@ -64,10 +64,7 @@ def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
 
 
 def settings_differences(a: str | Path, b: str | Path) -> list[str]:
-    """Distinct lines such as "scores/tto: tau is 0.9 in a, 0.8 in b", from files of one name in both folders.
-
-    Each Parquet file holds the settings that it was made with, and the corpus has a manifest.
-    """
+    """Distinct lines such as "scores/tto: tau is 0.9 in a, 0.8 in b", from what both folders have."""
     lines: dict[str, None] = {}
     for path in sorted(Path(a).rglob("*.parquet")):
         place = path.relative_to(a)

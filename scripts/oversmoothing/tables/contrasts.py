@@ -17,19 +17,13 @@ def at(values: pd.DataFrame, **where: Any) -> pd.DataFrame:
 
 
 def paired(values: pd.DataFrame, base: pd.DataFrame, less: str) -> pd.DataFrame:
-    """Values less that of `base` with the same seed and the same of all its other keys, one at most, named `less`.
-
-    Values without such a partner are left out.
-    """
+    """Values less the `base` with the same seed and other keys, one at most, named `less`; others are left out."""
     both = values.merge(base, on=[name for name in base if name != "value"], suffixes=("", "_less"))
     return both.assign(value=both.value - both.value_less, less=less).drop(columns="value_less")
 
 
 def means(*values: pd.DataFrame) -> pd.DataFrame:
-    """Mean over seeds of values with the same keys, its interval by Student's t, ``sd`` and ``n``, of each of `values`.
-
-    Keys of which a seed has no number, as where nothing is comparable, have no row.
-    """
+    """Mean over seeds of values with the same keys, with Student's interval; no row where a seed has no number."""
     rows: list[dict[str, Any]] = []
     for own in values:
         keys = [name for name in own if name not in ("seed", "value")]

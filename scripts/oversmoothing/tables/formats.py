@@ -19,9 +19,7 @@ from oversmoothing.tables.web_page import write_web_page
 PACKAGES = r"% needs \usepackage{booktabs,adjustbox,array,longtable}"
 BROKEN = r">{\raggedright\arraybackslash}p"  # a column of text that is broken into lines
 TAGS = ("<b>", "</b>", "<br>")  # in the Markdown of samples
-NUMBER = re.compile(
-    r"[(-]*\.?\d(?!.*[A-Za-z]{3})"
-)  # a cell without words; with words it is prose, to be broken into lines
+NUMBER = re.compile(r"[(-]*\.?\d(?!.*[A-Za-z]{3})")  # a cell without words; with words it is prose, to be broken
 TAG = re.compile("<[^>]*>")
 ELEMENT = re.compile(r"<h(?P<depth>\d)>(?P<words>.*?)</h\d>|<td[^>]*>(?P<cell>.*?)</td>|<table>")
 CODE = re.compile(r"(?<!\\)`([^`]*)`")
@@ -97,7 +95,8 @@ def html_of(text: str, title: str = "", level: int = 1) -> Markup:
             caption, depth = found["words"], int(found["depth"]) + level - 1
             return f"<h{depth}>{caption}</h{depth}>"
         if found["cell"] is not None:
-            return f"<td{_number_class(found['cell'])}>{found['cell']}</td>"
+            kind = " class='n'" if NUMBER.match(TAG.sub("", found["cell"])) else ""
+            return f"<td{kind}>{found['cell']}</td>"
         return f'<div class="wide" tabindex="0"><table>{caption and f"<caption>{caption}</caption>"}'
 
     return Markup(ELEMENT.sub(element, _parser().render(text)).replace("</table>", "</table></div>"))
@@ -196,10 +195,6 @@ def _label(title: str, i: int) -> str:
     """Name of a page's i-th table for references: "tab:oversmoothing-by-rank-1"."""
     words = re.sub(r"\(.*?\)", "", CODE.sub(r"\1", title)).lower()
     return f"tab:{'-'.join(re.findall('[a-z0-9]+', words)[:6])}-{i + 1}"
-
-
-def _number_class(text: str) -> str:
-    return " class='n'" if NUMBER.match(TAG.sub("", text)) else ""
 
 
 def _latex_prose(text: str) -> str:

@@ -15,11 +15,7 @@ CHOSEN = "chosen"
 
 
 def rates_table(tried: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Record of the trials of each arm, which are mappings with ``arm`` and ``losses`` by learning rate.
-
-    Of each rate: ``validation_loss``, the lowest of the training, with "chosen" as the note of the chosen rate; and
-    ``above``, how far it is above that of the chosen rate.
-    """
+    """Record of the trials of each arm: each rate's loss, with a note at the chosen one, and how far it is above."""
     rows = []
     for arm in tried:
         losses = {float(rate): loss for rate, loss in arm["losses"].items()}

@@ -55,20 +55,17 @@ class Predictions(NamedTuple):
 
     losses: WindowSums  # minus the log-probability of the correct byte, in nats
     right: WindowSums  # 1 where the most probable byte is the correct one, else 0; ties go to the lowest byte
-    counts: np.ndarray  # how often each byte is the most probable, int (v,)
 
 
 def predictions(logits: str | Path) -> Predictions:
     """Sum a model's predictions by window, one row group at a time."""
-    losses, right, counts = WindowSums(), WindowSums(), np.zeros(0, np.int64)
+    losses, right = WindowSums(), WindowSums()
     for group, values in logit_groups(logits, ["window", "target"]):
         windows, targets = group["window"].to_numpy(), group["target"].to_numpy()
-        predicted = values.argmax(axis=1)
-        right.add(windows, (predicted == targets).astype(np.float64))
-        counts = np.bincount(predicted, minlength=values.shape[1]) + (counts if len(counts) else 0)
+        right.add(windows, (values.argmax(axis=1) == targets).astype(np.float64))
         exact = values.astype(np.float64)
         losses.add(windows, logsumexp(exact, axis=1) - exact[np.arange(len(targets)), targets])
-    return Predictions(losses, right, counts)
+    return Predictions(losses, right)
 
 
 def losses_table(
@@ -77,11 +74,7 @@ def losses_table(
     published: pd.DataFrame,
     unit: str = "byte",
 ) -> pd.DataFrame:
-    """Record of the loss and accuracy of each model, beside the thesis's (Table 3.1), in the order given.
-
-    `values` holds them by model and name in `METRICS`. Of the `models`, ``published_as``, ``differs`` and what
-    `record.facts` reads are used.
-    """
+    """Record of the loss and accuracy of each model, `values` by model and name, beside the thesis's (Table 3.1)."""
     cells = by_key(published, "model", "metric")
     rows = []
     for model in models:

@@ -238,8 +238,7 @@ ONLY = ", and the only bold numbers"
 def with_seed_means(page: Page) -> Page:
     """Page whose sections begin with a row of means for each group of rows that differ only in seed.
 
-    The means compete with each other for the bold numbers, in place of the numbers of single seeds. Columns of text
-    that differs between seeds are left empty. A page of a single seed is unchanged.
+    The means compete for the bold numbers in place of single seeds; text that differs between seeds is left out.
     """
     sections = [_with_means(section) for section in page.sections]
     if sections == list(page.sections):

@@ -74,10 +74,7 @@ class Table:
         return found[0]
 
     def all(self, *measure_and_rank: Any, **keys: Any) -> list[Quantity]:
-        """Return the numbers of all rows with these keys, of which there is at least one.
-
-        Without the key ``less`` that is no difference, where a table has both (see `record`).
-        """
+        """Return the numbers of all rows with these keys, at least one; differences only where ``less`` is a key."""
         own = self.where(*measure_and_rank, **keys)
         if "less" in own.frame and "less" not in keys and own.frame.less.isna().any():
             own = own.where(less=None)

@@ -103,10 +103,7 @@ TYPES = {name: column.type for name, column in SCHEMA.items()}
 
 
 def record(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Frame with all columns of `SCHEMA`, in order, and missing values where a row has none.
-
-    The name of the table is added where it is written. A column that is not in the schema is a `ValueError`.
-    """
+    """Frame with all columns of `SCHEMA`, in order; a `ValueError` of a column that it does not know."""
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     if unknown := set(frame) - set(SCHEMA):
         raise ValueError(f"not in the schema of the record: {', '.join(sorted(unknown))}")

@@ -1,7 +1,4 @@
-"""Samples side by side (thesis Tables 5.1, 5.2 and G.1 to G.9).
-
-Samples are texts to compare, not numbers, so their web page shows cards and is no `oversmoothing.tables.page.Page`.
-"""
+"""Samples side by side (thesis Tables 5.1, 5.2 and G.1 to G.9)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,8 +10,9 @@ from oversmoothing.jobs import UserError
 from oversmoothing.store.layout import write_csv
 from oversmoothing.store.parquet import read_table
 from oversmoothing.store.sums import write_text
+from oversmoothing.tables.formats import html_of
 from oversmoothing.tables.page import label
-from oversmoothing.tables.visible_bytes import LEGEND, html, last_word, literal, markdown, visible
+from oversmoothing.tables.visible_bytes import LEGEND, last_word, literal, markdown, visible
 from oversmoothing.tables.web_page import write_web_page
 
 HUMAN = "human"
@@ -46,14 +44,20 @@ def sample_table(
     return pd.DataFrame(rows, columns=columns).astype({"rank": "Int64", "seed": "Int64"})
 
 
-def write_samples_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write the table as CSV, its bytes as `visible` text; the exact bytes stay in the Parquet files."""
+def write_samples(output: Any, table: pd.DataFrame, title: str) -> None:
+    """Write the table as CSV, its bytes as `visible` text, and as Markdown and a web page (see `samples_markdown`).
+
+    `output` is as of `formats.write_table`. The exact bytes stay in the Parquet files.
+    """
     texts = {name: table[name].map(visible) for name in ("prompt", "continuation")}
-    write_csv(table.assign(**texts), path)
+    write_csv(table.assign(**texts), output.csv)
+    text = samples_markdown(table, title)
+    write_text(output.markdown, text)
+    write_web_page(output.html, "tables/web_page.html", title=title, body=html_of(text))
 
 
-def write_samples_markdown(table: pd.DataFrame, path: str | Path, title: str) -> None:
-    """Write a section per window: its prompt in bold, the human text, and decodings by models."""
+def samples_markdown(table: pd.DataFrame, title: str) -> str:
+    """Return a section per window: its prompt in bold, the human text, and decodings by models."""
     lines = [f"# {title}", "", LEGEND]
     for window, part in table.groupby("window", sort=False):
         prompt = part.prompt.iloc[0]
@@ -68,20 +72,7 @@ def write_samples_markdown(table: pd.DataFrame, path: str | Path, title: str) ->
             texts = dict(zip(of_models.label, of_models.continuation, strict=True))
             cells = [f"{begun}{markdown(texts[name])}" if name in texts else "-" for name in labels]
             lines.append(_row([literal(str(decoding)), *cells]))
-    write_text(path, "\n".join([*lines, ""]))
-
-
-def write_samples_html(table: pd.DataFrame, path: str | Path, title: str) -> None:
-    """Write one self-contained page of cards, side by side where there is room."""
-    windows = {
-        window: {
-            "prompt": part.prompt.iloc[0],
-            "last_word": last_word(part.prompt.iloc[0]),
-            "decodings": [(name, rows.to_dict("records")) for name, rows in part.groupby("decoding", sort=False)],
-        }
-        for window, part in table.groupby("window", sort=False)
-    }
-    write_web_page(path, "tables/samples.html", title=title, legend=LEGEND, windows=windows, human=HUMAN, shown=html)
+    return "\n".join([*lines, ""])
 
 
 def _of_windows(path: str | Path, column: str, shown: Sequence[int]) -> dict[int, bytes]:

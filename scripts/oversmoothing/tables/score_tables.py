@@ -24,7 +24,7 @@ from oversmoothing.tables.record import facts, record
 from oversmoothing.tables.story import legend
 
 NARROW = 1e-4  # brackets up to this width are points
-TERMINAL = 80  # columns
+IN_A_ROW = 5  # metrics that a terminal of 80 columns has room for
 NO_HEAD = "No TBAT of {}, which reads tokens: a distribution of bytes is no softmax of few dimensions"
 BOTH = {"mean": "both of its truths"}  # in Table 6.1
 
@@ -79,11 +79,7 @@ def score_table(
 def score_page(
     table: pd.DataFrame, name: str, title: str, across: str = "metric", byte_views: Sequence[str] = ()
 ) -> Page:
-    """Page with a section per truth and a row per model; the columns are the metrics or decodings (`across`).
-
-    With decodings as columns and several metrics, each metric has a row of its own. Its words are those of the table
-    `name`. Of `byte_views`, names of models over tokens, it says why they have no TBAT.
-    """
+    """Page with a section per truth, a row per model, a column per metric or decoding (`across`), and a legend."""
     sections = []
     for truth, part in table.groupby("truth", sort=False, dropna=False):
         heading = ""
@@ -129,41 +125,20 @@ def _rows(part: pd.DataFrame, across: str) -> list[dict[str, Cell]]:
 
 
 def for_terminal(table: pd.DataFrame) -> str:
-    """Lay out the main table within 80 columns: means over seeds by rank, each beside the thesis's.
-
-    Metrics that find no room stand in a table below.
-    """
+    """Lay out the main table within 80 columns: means over seeds by rank, each beside the thesis's."""
     blocks = []
     for truth, against in table.groupby("truth", sort=False):
         part = pd.concat([against, table[table.truth.isna()]])
         by_rank = part.groupby("rank")
-        columns = [["", *(str(rank) for rank in by_rank.groups)]]
+        ranks = ["", *(str(rank) for rank in by_rank.groups)]
+        columns: list[list[str]] = []
         for metric in part.measure.unique():
             means = [models[models.measure == metric][["value", "published"]].mean() for _, models in by_rank]
-            cells = [f"{mean:.3f} ({_or_dash(published)})" for mean, published in means]
+            cells = [f"{mean:.3f} ({'-' if pd.isna(other) else f'{other:.3f}'})" for mean, other in means]
             columns.append([METRICS[metric].name, *cells])
         seeds = f", means of {part.seed.nunique()} seeds" if part.seed.nunique() > 1 else ""
         blocks.append(f"Oversmoothing by rank, against {truth}{seeds} (in brackets: thesis)")
-        blocks += [_aligned(part) for part in _within(columns, TERMINAL)]
+        for i in range(0, len(columns), IN_A_ROW):
+            header, *rows = zip(ranks, *columns[i : i + IN_A_ROW], strict=True)
+            blocks.append(tabulate(rows, header, "simple", disable_numparse=True, stralign="right"))
     return "\n\n".join(blocks)
-
-
-def _within(columns: Sequence[list[str]], width: int) -> Iterator[list[list[str]]]:
-    """Yield the columns in parts that are no wider than the terminal, each after the first column."""
-    first, *others = columns
-    part = [first]
-    for column in others:
-        if len(part) > 1 and max(map(len, _aligned([*part, column]).splitlines())) > width:
-            yield part
-            part = [first]
-        part.append(column)
-    yield part
-
-
-def _aligned(columns: Sequence[list[str]]) -> str:
-    header, *rows = zip(*columns, strict=True)
-    return tabulate(rows, header, "simple", disable_numparse=True, stralign="right")
-
-
-def _or_dash(value: float) -> str:
-    return "-" if pd.isna(value) else f"{value:.3f}"

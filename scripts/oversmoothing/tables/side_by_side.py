@@ -39,11 +39,7 @@ TITLE = "Models beside their truths, as llama.cpp compares them."
 def side_by_side_table(
     paths: Iterable[str | Path], models: Iterable[Mapping[str, Any]], resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Record of the measures of `UNITS`, and of quantiles of KL and dp, of each model beside each truth.
-
-    `paths` are the files ``side_by_side/{model}.parquet`` of the `models` (see `record.facts`). A row of a quantile has
-    its level in the column ``quantile``; all others are means over positions, or made from them.
-    """
+    """Record of the `UNITS`, and of quantiles of KL and dp, of each model beside each truth, from their files."""
     rows = []
     for model, path in zip(models, paths, strict=True):
         positions = read_table(path).to_pandas()

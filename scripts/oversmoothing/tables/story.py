@@ -71,10 +71,7 @@ def paragraphs(text: str, **values: Any) -> list[str]:
 
 
 def legend(module: str, table: str, **values: Any) -> list[str]:
-    """Legend of a table, for `Page`, from the stories of the module (its `__file__`) that makes it.
-
-    A name in the story that has no value raises `jinja2.UndefinedError`.
-    """
+    """Legend of a table, for `Page`, from the stories of the module (its `__file__`) that makes it."""
     told = _words("Table", table, map(read_story, stories_of(Path(module))))
     return [" ".join(paragraphs(told, **values)).removesuffix(".")]
 

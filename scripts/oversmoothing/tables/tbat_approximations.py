@@ -21,10 +21,7 @@ EXACT = "exact"  # note on the rank of the head itself
 def approximation_table(
     paths: Iterable[str | Path], models: Iterable[Mapping[str, Any]], resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Record of TBAT with each approximation of the head, and of its `EXCESS` over exact TBAT.
-
-    `paths` are the files ``scores/tbat_approximation/{model}.parquet`` of the `models` (see `record.facts`).
-    """
+    """Record of TBAT with each approximation of the head, and of its `EXCESS` over exact TBAT, by model."""
     rows = []
     for model, path in zip(models, paths, strict=True):
         summaries = summarise_approximations(path, resamples, seed)

@@ -18,10 +18,7 @@ TEMPLATES = Environment(
 
 
 def web_page(template: str, **values: Any) -> str:
-    """Return a web page that loads nothing: ``web_page.html``, or a template that extends it, with its values.
-
-    The paths of templates are relative to the library. Text is escaped, unless it is `markupsafe.Markup`.
-    """
+    """Return a web page that loads nothing: a template, its path relative to the library's, with escaped values."""
     return TEMPLATES.get_template(template).render(values)
 
 

@@ -39,10 +39,9 @@ def at_lowest(
     difference: bool = False,
     **where: Any,
 ) -> Iterator[str]:
-    """Yield a sentence with numbers at the lowest rank, or of the first model, by the values of a column.
+    """Yield a sentence with numbers at the lowest rank, {at}, or of the first model, by the values of a column.
 
-    As `at_ends`, and `sentence` has {at} for the place. The numbers are those of values that `names` has words for;
-    without it, all.
+    They are those of values that `names` has words for; without it, all.
     """
     rows = selected(table, **where)
     labels = names or {str(value): f"under {value}" for value in rows[by].unique()}

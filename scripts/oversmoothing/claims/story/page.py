@@ -123,12 +123,10 @@ def _excerpt(results: Results, chapter: Chapter) -> dict[str, Any] | None:
     sampled = sampled[sampled.decoding == decoding].sort_values("rank", kind="stable")
     of_ranks = sampled if sampled["rank"].isna().all() else sampled.dropna(subset="rank")
     shown = pd.concat([first[first.model == HUMAN], of_ranks.iloc[[0, -1]]])
-    texts = {row.label: _cut(row.continuation) for row in shown.itertuples()}
+    texts = {
+        row.label: row.continuation[:EXCERPT] + "…" * (len(row.continuation) > EXCERPT) for row in shown.itertuples()
+    }
     return {"prompt": first.prompt.iloc[0], "decoding": decoding, "texts": texts}
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"
 
 
 def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> Iterator[dict[str, Any]]:

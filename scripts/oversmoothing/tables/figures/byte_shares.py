@@ -32,8 +32,7 @@ def has_others(models: pd.DataFrame, used: Sequence[int]) -> bool:
 def draw_overall(axes: Axes, text: pd.Series, models: pd.DataFrame, used: Sequence[int], looks: Looks) -> None:
     """Draw the shares of all bytes on a logarithmic scale; on the right, the share of bytes that the text lacks.
 
-    `text` and each column of `models` hold the share of each byte, the index; `used` is `by_frequency(text)`. The
-    legend gives the total variation distance of each model from the text.
+    `text` and each column of `models` hold the share of each byte, the index; `used` is `by_frequency(text)`.
     """
     place = np.arange(len(used))
     axes.fill_between(place, text[used], step="mid", label=text.name, **TEXT)

@@ -113,11 +113,7 @@ def other_look(i: int) -> dict[str, Any]:
 
 
 def model_looks(models: Sequence[Mapping[str, Any]], truths: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
-    """Looks by label, in the order of a legend: truths, ranks from the lowest, models without a rank.
-
-    ``kind`` is "family" where a model has none, and seeds of one rank share a look. `truths` are all of the study
-    in the config's order, so that each has one look in every figure.
-    """
+    """Looks by label, in the order of a legend: those of `truths`, then ranks from the lowest, then other models."""
     models = [{"kind": "family", **model} for model in models]
     shown = {label(model) for model in models if model["kind"] == "truth"}
     ranks = {model["rank"]: label(model) for model in models if model["kind"] != "truth" and model["rank"] is not None}
@@ -173,10 +169,7 @@ def titled(figure: Figure, question: str, answer: str = "") -> None:
 
 
 def step_axis(axes: Axes, last: int, linear: bool = False, narrow: bool = False, beyond: float | None = None) -> None:
-    """Set up the x axis for training steps, on a logarithmic scale with room for step 0, or a linear one.
-
-    A `narrow` axis has room for only half the ticks; `beyond` is the position of items without a step.
-    """
+    """Set up the x axis for steps, logarithmic or linear; `beyond` is the position of items without a step."""
     _name_below(axes, "steps")
     if linear:
         axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -198,11 +191,7 @@ def rank_axis(
     name: str = "rank of what enters the LM head",
     others: Sequence[int] = (),
 ) -> None:
-    """Set up the x axis for ranks, on a logarithmic scale to base two without overlapping ticks.
-
-    Ticks are placed in this order, skipping any that would overlap: the lowest and the highest of `ranks`, those that
-    are powers of two, the rest, `others`, such as the thesis's, and further powers of two.
-    """
+    """Set up the x axis for ranks, logarithmic, with ticks apart: the ends, powers of two, the rest, `others`."""
     _name_below(axes, name)
     axes.set_xscale("log", base=2)
     low, high = min(ranks), max(ranks)
