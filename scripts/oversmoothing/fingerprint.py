@@ -1,11 +1,9 @@
 """A digest of the code behind a rule: its script, the library modules that it imports, and the numerical packages.
 
 Snakemake tracks a script's modification time, but not the modules it imports. The digest is taken over the syntax trees
-without comments, docstrings and user messages, so that it changes only when a result may have changed, and over the
-templates of web pages, which lie beside the modules that fill them and have their names, and over the stories of
-modules that read them (see `stories_of`). Of the packages that this code imports, those in `COUNTED` are included, each
-with the first two parts of its locked version: another version may compute other numbers. Packages that only lay out
-tables or files are not included.
+without comments, docstrings and user messages, over the templates beside modules that fill them, and over the stories
+of modules that read them. Of the packages that this code imports, those in `COUNTED` are included,
+each with the first two parts of its locked version.
 """
 
 import ast
@@ -44,14 +42,13 @@ COUNTED = {  # modules, and the packages of the lock behind them
 def fingerprint(script: str, *roots: Path) -> str:
     """Return the SHA-256 over a script, its import closure and the versions of the packages it computes with.
 
-    `script` is a path relative to one of the `roots`, which are `ROOTS` if none are given. A `FileNotFoundError`
-    or `SyntaxError` is raised if the script is missing, or one of the modules does not parse.
+    `script` is a path relative to one of the `roots`, which are `ROOTS` if none are given.
     """
-    digest = hashlib.sha256()
-    for path in closure(script, *roots):
+    digest, files = hashlib.sha256(), closure(script, *roots)
+    for path in files:
         digest.update(relative(path, *roots).encode())
         digest.update(bytes.fromhex(_read(path)[0]))
-    digest.update(json.dumps(versions(script, *roots)).encode())
+    digest.update(json.dumps(_versions(files)).encode())
     return digest.hexdigest()
 
 
@@ -85,7 +82,11 @@ def stories_of(module: Path) -> list[Path]:
 
 def versions(script: str, *roots: Path) -> dict[str, str]:
     """Return the versions, such as 2.13, of the packages in `COUNTED` imported by the script or its import closure."""
-    imported = {name.partition(".")[0] for path in closure(script, *roots) for name in _read(path)[1]}
+    return _versions(closure(script, *roots))
+
+
+def _versions(files: Iterable[Path]) -> dict[str, str]:
+    imported = {name.partition(".")[0] for path in files for name in _read(path)[1]}
     return {package: _locked()[package] for name in sorted(imported & COUNTED.keys()) for package in COUNTED[name]}
 
 
@@ -144,9 +145,8 @@ def _digest(data: bytes) -> str:
 def _walk(node: ast.AST, add: Callable[[str], None], message: bool = False) -> None:
     """Add the tree's node types, field names and values, between brackets that preserve its shape.
 
-    Empty fields, docstrings and the literal text of user messages (`message`) are omitted; expressions formatted into
-    messages are not. The output of `ast.dump` and `ast.unparse` differs between versions of Python, and so does the
-    set of fields, but fields added by a newer version are empty in old code.
+    Empty fields, docstrings and the literal text of user messages (`message`) are omitted. The output of `ast.dump`
+    differs between versions of Python, and so do fields, but those that a newer version adds are empty in old code.
     """
     add("(")
     add(type(node).__name__)

@@ -34,8 +34,6 @@ FAULTS = {
     errno.EROFS: ("its file system is read-only", NAME),
     errno.EIO: ("input/output error", REPAIR),
     errno.ESTALE: ("stale file handle", REPAIR),
-    errno.ENXIO: ("no such device", REPAIR),
-    errno.ENODEV: ("no such device", REPAIR),
     errno.ENOLCK: ("no locks on its file system", NAME),
     errno.EMFILE: ("too many open files", CLOSE),
     errno.ENFILE: ("too many open files on this machine", CLOSE),
@@ -45,8 +43,6 @@ FAULTS = {
     errno.EEXIST: ("what should be a folder is none", NAME),
     errno.EISDIR: ("a folder, where a file is needed", NAME),
     errno.EBUSY: ("in use", f"wait {AGAIN}"),
-    errno.ETXTBSY: ("in use", f"wait {AGAIN}"),
-    errno.EMLINK: ("too many links", NAME),
 }
 
 # Of the running job: the files that it reads and writes (see `store.identity`), and those of code that its fingerprints
@@ -60,11 +56,10 @@ class UserError(Exception):
 
 
 def run(main: Callable[[Any], None], job: Any = None) -> None:
-    """Run a rule's `main` with logging set up, reporting a `UserError` as one clear line.
+    """Run a rule's `main` on the job that Snakemake puts into a script as ``snakemake``, with logging set up.
 
-    The `job` is what Snakemake puts into a script as ``snakemake``, where it is looked for if it is not given. The
-    process exits with status 2 if there is none, with 1 after an error that `explain` recognises or if the code is
-    not that of the plan, and with 130 after Ctrl-C. The traceback of any other error is also logged.
+    The process exits with status 2 if there is none, with 1 after an error that `explain` recognises, of which one line
+    is printed, or if the code is not that of the plan, and with 130 after Ctrl-C.
     """
     job = job or main.__globals__.get("snakemake")
     if job is None:
@@ -113,21 +108,17 @@ def import_by_name(name: str) -> ModuleType:
 def explain(error: Exception) -> str | None:
     """Return one printable line on what the user can do about an error; None for a bug, which needs its traceback."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        error = UserError(
-            "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
-        )
+        return "out of memory: lower the `batch` of `training`, `inference`, `samples` or `quality` and run again"
     if isinstance(error, OSError) and (fault := file_fault(error)):
-        error = UserError(f"{error.filename or 'a file or device'}: {fault}")
+        return printable(f"{error.filename or 'a file or device'}: {fault}")
     return printable(str(error)) if isinstance(error, UserError) else None
 
 
 def file_fault(error: BaseException) -> str | None:
-    """Return what the system has against a file, and what to do; None for any other error.
-
-    Libraries in other languages pass on the system's words in an error of their own.
-    """
+    """Return what the system has against a file, and what to do; None for any other error."""
     if isinstance(error, UserError):
         return None
+    # Libraries in other languages pass on the system's words in an error of their own.
     words = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
     number = max((no for no in FAULTS if os.strerror(no) in words), key=lambda no: len(os.strerror(no)), default=None)
     return None if number is None else "; ".join(FAULTS[number])

@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +18,12 @@ from hub_models import write_neox, write_token_model
 from step_jobs import write_logits
 from tokenizers import Tokenizer, normalizers
 
-from oversmoothing.commands import compare_models, main, over_bytes, two_models
+from oversmoothing.commands import compare_models, frontier, main, over_bytes, two_models
 from oversmoothing.commands.compare_models import report
 from oversmoothing.commands.one_head.source import tokenizer_of
-from oversmoothing.commands.trial import Model, Trial, trial
+from oversmoothing.commands.trial import Trial, trial
 from oversmoothing.data.tokens.text import encode_bytes
 from oversmoothing.data.windows import SCHEMA, TOKENS
-from oversmoothing.jobs import UserError
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import write_table
@@ -32,157 +33,146 @@ from oversmoothing.tables.record import record
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def not_begun(tmp_path, monkeypatch, refused):
-    """Compare a model with a truth of 301 ids and a context of 64; return the line that refuses it."""
+TRIAL = Trial(299, 4, "float32", 2e-7, 3e-6, 1.0, 1.0, None, None)
+END = {"low": float("nan"), "high": float("nan")}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A folder of models, each with a manifest as of one from a cache, and a text."""
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "t.txt").write_text("the water of the river")
+    kinds = {"small": ("gpt2", {}), "large": ("llama", {}), "soft": ("gemma2", {}), "few": ("gpt2", {"rows": 290})}
+    for name, (layout, more) in kinds.items():
+        write_token_model(folder / name, layout, **more)
+    write_neox(folder / "other")
+    for name in ("lower", "studied"):
+        shutil.copytree(folder / "small", folder / name)
+    own = Tokenizer.from_file(str(folder / "lower/tokenizer.json"))
+    own.normalizer = normalizers.Lowercase()
+    own.save(str(folder / "lower/tokenizer.json"))
+    (folder / "studied/config.json").unlink()
+    (folder / "studied/model.safetensors").rename(folder / "studied/weights.safetensors")
+    for name in (*kinds, "other"):
+        write_sealed(folder / f"{name}.json", {"files": {}, "folder": str(folder / name)})
+    return folder
+
+
+def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_path, monkeypatch, refused):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(two_models, "relay", lambda command: pytest.fail(f"it began: {command}"))
-    (tmp_path / "t.txt").write_text("the water of the river")
-    write_token_model(tmp_path / "truth", "llama")
-
-    def compare(folder, *options, command="compare-models"):
-        paths = (tmp_path / folder, tmp_path / "truth", "--text", tmp_path / "t.txt", "--results", tmp_path / "results")
-        line = refused(command, *paths, *options)
-        assert not (tmp_path / "results").exists()
-        return line
-
-    return compare
-
-
-def test_another_tokenizer_is_refused_before_anything_runs(not_begun, tmp_path):
-    write_neox(tmp_path / "other")
-    line = not_begun("other", command="frontier")
-    assert f"Error: {tmp_path / 'other'}: its tokenizer is not the study's: of token 0, id 2 is b'!' in one" in line
-    write_token_model(tmp_path / "small", "gpt2")
-    own = Tokenizer.from_file(str(tmp_path / "small/tokenizer.json"))
-    own.normalizer = normalizers.Lowercase()
-    own.save(str(tmp_path / "small/tokenizer.json"))
-    assert "small: its tokenizer is not the study's: its tokens are the same, but at \"The water's" in not_begun(
-        "small", command="frontier"
-    )
-
-
-@pytest.mark.parametrize(
-    ("kind", "rows", "options", "message"),
-    [
-        ("gpt2", {"rows": 290}, (), "the largest id of its tokens is 300, but its head has only 290 rows"),
-        ("gpt2", {}, ("--bos", "301"), "model: bos 301 is none of its 301 ids"),
-        ("gpt2", {}, ("--bos", "0", "--prompt", "40", "--scored", "24"), "it reads at most 63 tokens"),
-        (*("gpt2", {}, ("--prompt", "41", "--scored", "24")), "model: it reads at most 64 tokens, and --prompt and"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused_before_anything_runs(not_begun, tmp_path, kind, rows, options, message):
-    write_token_model(tmp_path / "model", kind, **rows)
-    assert message in not_begun("model", *options)
+    lengths = "--prompt", 40, "--scored"
+    for message, command, model, *options in (
+        ("other: its tokenizer is not the study's: of token 0, id 2 is b'!' in one", "frontier", "other"),
+        ("study's: its tokens are the same, but at \"The water's", "frontier", "lower"),
+        ("the largest id of its tokens is 300, but its head has only 290 rows", "compare-models", "few"),
+        ("small: bos 301 is none of its 301 ids", "compare-models", "small", "--bos", 301),
+        ("it reads at most 63 tokens", "compare-models", "small", "--bos", 0, *lengths, 24),
+        ("small: it reads at most 64 tokens, and --prompt and", "compare-models", "small", *lengths, 25),
+        ("it reads at most 64 tokens, and --prompt and --scored are 65 bytes", "compare-models", "other", *lengths, 25),
+        ("it reads at most 64 tokens, and --prompt and --scored are 512 bytes", "compare-models", "other"),
+        ("a model that a study trained, which reads bytes; `head` and `size`", "compare-models", "studied"),
+        ("--tbat 0 must be at least 1", "compare-models", "small", "--tbat", 0),
+        ("none.txt: no such file", "frontier", "small", "--text", tmp_path / "none.txt"),
+    ):
+        given = models / model, models / "large", "--text", models / "t.txt", "--results", tmp_path / "results"
+        assert message in refused(command, *given, *options)
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.fixture
-def pair(tmp_path, monkeypatch):
-    """Run one of both commands on two small models; return its status, and what Snakemake is told, if it can do it."""
+def call(models, tmp_path, monkeypatch):
+    """Run one of both commands; return its status, what Snakemake is told, which fails in the end, and the pair."""
     monkeypatch.chdir(ROOT)
-    (tmp_path / "t.txt").write_text("the water of the river")
-    for name, layout in (("small", "gpt2"), ("large", "llama")):
-        write_token_model(tmp_path / name, layout)
-    given = [*(str(tmp_path / name) for name in ("small", "large")), "--text", str(tmp_path / "t.txt")]
-    given += ["--prompt", "8", "--scored", "8", "--results", str(tmp_path / "results")]
-    monkeypatch.setattr(compare_models, "begin", lambda *given: None)
+    monkeypatch.setattr(two_models, "asset_name", lambda path, revision: path)
 
-    def call(command, succeed, *options):
-        told = []
+    def run(command, succeed, *options, pair=("small", "large"), local=True):
+        told, known = [], [None]
         monkeypatch.setattr(two_models, "relay", lambda command: told.append(command) or len(told) > succeed)
-        return main([command, *given, *options]), told
+        monkeypatch.setattr(two_models, "as_folder", lambda path: Path(path) if local else None)
+        for module in (compare_models, over_bytes):
+            monkeypatch.setattr(module, "begin", lambda asked, pair: known.append(pair) or TRIAL)
+        given = [*(str(models / name) for name in pair), "--text", str(models / "t.txt"), "--prompt", "8"]
+        status = main([command, *given, "--scored", "8", "--results", str(tmp_path / "results"), *options])
+        if known[-1]:
+            assert yaml.safe_load((tmp_path / "results/config.yaml").read_text()) == known[-1].config
+        return status, [command[command.index("--configfile") + 2 :] for command in told], known[-1]
 
-    return call
+    return run
 
 
-def test_both_commands_share_a_folder_and_neither_replaces_a_config(pair, tmp_path, capsys):
-    for name in ("compare-models", "frontier"):
-        pair(name, 0)
+def test_both_commands_share_a_folder_and_neither_replaces_a_config(call, tmp_path, capsys):
+    call("compare-models", 0)
+    call("frontier", 0, "--temperatures", "1", "2", "--positions", "4")
     configs = {name: yaml.safe_load((tmp_path / "results" / name).read_text()) for name in two_models.CONFIGS.values()}
     assert configs["config-frontier.yaml"]["wanted"] == ["frontier"]
+    asked = {"temperatures": [1.0, 2.0], "per_window": 4, "deltas": []}
+    assert configs["config-frontier.yaml"]["frontier"] == asked
     assert "oversmoothing" in configs["config.yaml"]["wanted"]
     for shared in ("windows", "inference", "corpus", "tokens", "family", "truths", "results"):
         assert configs["config.yaml"][shared] == configs["config-frontier.yaml"][shared]
     assert configs["config.yaml"]["inference"] == {"precision": "float32"}
     mine = tmp_path / "results/config.yaml"
     mine.write_text("results: results/mine\nranks: [4]\n")
-    assert pair("compare-models", 3) == (1, [])
+    assert call("compare-models", 3)[:2] == (1, [])
     line = f"Error: {mine}: not a config of this command, which would replace it; name another folder, --results"
     assert line in capsys.readouterr().err
     assert mine.read_text() == "results: results/mine\nranks: [4]\n"
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_terminal_gets_bars_and_a_file_no_lists_of_jobs(pair, monkeypatch, terminal):
+def test_a_terminal_gets_bars_and_a_file_no_lists_of_jobs(call, monkeypatch, terminal):
     """With `--quiet` there are no bars."""
     monkeypatch.setattr(two_models.os, "isatty", lambda descriptor: terminal)
-    _, (command,) = pair("frontier", 0)
-    assert ("--quiet" in command) != terminal
-
-
-def test_the_table_is_printed_before_what_may_fail(pair, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(compare_models.side_by_side, "report", lambda *given: "beside it")
-    monkeypatch.setattr(compare_models, "as_json", lambda *given: {})
-    said = {"read_record": None, "acceptance": None, "noise": "noise.", "clip": "clip.", "report": "the table \x1b[2J"}
-    for name, value in said.items():
-        monkeypatch.setattr(compare_models, name, lambda *given, value=value: value)
-    assert pair("compare-models", 1)[0] == 1
-    assert "the table" not in capsys.readouterr().out
-    code, told = pair("compare-models", 2)
-    assert code == 0  # although no picture could be drawn
-    windows, tables, others = (command[command.index("--configfile") + 2 :] for command in told)
-    assert windows == ["--", "assets", f"{tmp_path}/results/windows.parquet"]
-    assert tables[1:] == [f"{tmp_path}/results/tables/{table}.csv" for table in compare_models.PRINTED]
-    assert others == []
-    out = capsys.readouterr().out
-    assert "the table \\x1b[2J" in out
-    assert "some could not be made, and the log says why; what is printed above is complete" in " ".join(out.split())
+    pair = call("compare-models", 1)[2]
+    assert ("--quiet" in pair.snakemake) != terminal
 
 
 @pytest.fixture
-def told(pair, monkeypatch):
+def printed(call, monkeypatch):
     """Let the comparison succeed with two tables, without anything run."""
     tables = {
         "losses": record([row("small", "loss", 5.9, truth="large")]),
         "side_by_side": record([row("small", "kl", 0.2, quantile=0.5), row("small", "kl", 0.9, quantile=1) | END]),
     }
     for name in ("report", "noise", "clip"):
-        monkeypatch.setattr(compare_models, name, lambda *given, name=name: f"{name}.")
+        monkeypatch.setattr(compare_models, name, lambda *given, name=name: f"{name}\x1b[2J.")
     monkeypatch.setattr(compare_models.side_by_side, "report", lambda *given: "beside it")
     monkeypatch.setattr(compare_models, "acceptance", lambda pair: tables["losses"])
     monkeypatch.setattr(compare_models, "read_record", lambda path: tables.get(path.stem, tables["losses"]))
-    sizes = TRIAL._replace(noise=2e-7, largest=3e-6)
-    monkeypatch.setattr(compare_models, "begin", lambda *given: sizes)
-    return pair
+    return call
 
 
-TRIAL = Trial(299, 4, "float32", 0.0, 0.0, 1.0, 1.0, None, None)
-END = {"low": float("nan"), "high": float("nan")}
+def test_the_table_is_printed_before_what_may_fail(printed, tmp_path, capsys):
+    assert printed("compare-models", 1)[0] == 1
+    assert "report" not in capsys.readouterr().out
+    code, (windows, tables, others), _ = printed("compare-models", 2)
+    assert code == 0  # although no picture could be drawn
+    assert windows == ["--", "assets", f"{tmp_path}/results/windows.parquet"]
+    assert tables[1:] == [f"{tmp_path}/results/tables/{table}.csv" for table in compare_models.PRINTED]
+    assert others == []
+    out = capsys.readouterr().out
+    assert "report\\x1b[2J.\n\nbeside it" in out
+    assert "some could not be made, and the log says why; what is printed above is complete" in " ".join(out.split())
 
 
-def test_json_has_the_printed_tables_without_what_is_missing(told, tmp_path, capsys):
+def test_json_has_the_printed_tables_without_what_is_missing(printed, models, tmp_path, capfd):
     path = tmp_path / "out.json"
-    assert told("compare-models", 3, "--json", str(path))[0] == 0
+    assert printed("compare-models", 3, "--json", str(path))[0] == 0
     found = json.loads(path.read_text())
     median, largest = found["tables"]["side_by_side"]
     assert largest == {"model": "small", "measure": "kl", "quantile": 1.0, "value": 0.9, "n": 144}
     assert median == largest | {"quantile": 0.5, "value": 0.2, "low": median["low"], "high": median["high"]}
-    assert (median["low"], median["high"]) == pytest.approx((0.19, 0.21))
     assert found["tables"].keys() == {*compare_models.PRINTED, "acceptance"}
     assert found["noise"] == {"mean": 2e-7, "largest": 3e-6, "precision": "float32"}
-    assert (found["model"]["name"], found["truth"]["hub"]) == ("small", str(tmp_path / "large"))
+    assert (found["model"]["name"], found["truth"]["hub"]) == ("small", str(models / "large"))
     assert (found["unit"], found["windows"]["scored"]) == ("token", 8)
-    out = capsys.readouterr().out
-    assert "report.\n\nbeside it" in out
-    assert f"Wrote {path}" in out
-    assert told("compare-models", 3, "--json", str(path))[0] == 0  # an earlier one is replaced
+    assert f"Wrote {path}" in capfd.readouterr().out
+    assert printed("compare-models", 3, "--json", str(path))[0] == 0  # an earlier one is replaced
     path.write_text("{}")
-    assert told("compare-models", 3, "--json", str(path)) == (1, [])
-    assert f"Error: --json {path}: no earlier output of this command, so it is not replaced" in capsys.readouterr().err
-
-
-def test_json_on_standard_output_is_alone_there(told, capfd):
-    assert told("compare-models", 3, "--json", "/dev/stdout")[0] == 0
+    assert printed("compare-models", 3, "--json", str(path))[:2] == (1, [])
+    assert f"Error: --json {path}: no earlier output of this command, so it is not replaced" in capfd.readouterr().err
+    assert printed("compare-models", 3, "--json", "/dev/stdout")[0] == 0
     out, err = capfd.readouterr()
     assert json.loads(out)["unit"] == "token"
     assert "beside it" in err
@@ -204,7 +194,8 @@ def test_losses_stand_beside_the_scores():
         "acceptance": record(row("small", "acceptance", p, decoding=name) for name, p in accepted.items()),
     }
     decodings = [{"name": "pure"}, {"name": "temperature", "temperature": 0.75}]
-    text = report(tables, decodings, "small", "large")
+    pair = two_models.Pair("small", "large", (), Path(), {"decodings": decodings}, None, [])
+    text = report(tables, pair)
     names, _, *lines = [re.split(r" {2,}", line.strip()) for line in text.partition("\n\n")[0].splitlines()]
     assert names == ["small", "large"]
     assert {line[0]: line[1:] for line in lines} == {
@@ -217,20 +208,35 @@ def test_losses_stand_beside_the_scores():
         "acceptance, pure ↑": ["0.6000 [0.5900, 0.6100]"],
         "acceptance, T = 0.75 ↑": ["0.7000 [0.6900, 0.7100]"],
     }
-    assert "nan" not in report({k: t.assign(low=float("nan")) for k, t in tables.items()}, decodings, "small", "large")
+    assert "nan" not in report({name: table.assign(low=float("nan")) for name, table in tables.items()}, pair)
     assert "over 144 positions (TBAT: 6; forced: 6)" in " ".join(text.split())
     assert "beside a higher loss they are no evidence of a softmax bottleneck" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
-    bracketed = report(tables | {"oversmoothing": scores.assign(bracket=0.02)}, decodings, "small", "large")
+    bracketed = report(tables | {"oversmoothing": scores.assign(bracket=0.02)}, pair)
     assert "the middle of a bracket that is 0.02 wide on average" in " ".join(bracketed.split())
     del tables["forced"]
     of_truth = scores[scores.measure != "tbat"]
-    capped = report(tables | {"oversmoothing": of_truth}, decodings, "small", "large", 30.0)
+    capped = report(tables | {"oversmoothing": of_truth}, pair._replace(cap=30.0))
     rows, _, note = capped.partition("\n\n")
     assert "TTO" in rows
     assert not {"TBAT", "forced"} & set(rows.split())
     why = "they need logits that are linear in what enters the head, and those of small are capped at 30. Acceptance"
     assert f"TBAT and the part of KL that its head forces are left out, because {why}" in " ".join(note.split())
+
+
+def test_gains_of_a_frontier_stand_beside_areas_in_80_columns():
+    keys = {"model": "small", "temperature": 1.0, "order": "temperature first"}
+    areas = {"min-p": 0.7, "top-k": 0.6, "oracle": 0.9}
+    rows = [{**keys, "decoding": name, "measure": "area", "value": value, "n": 64} for name, value in areas.items()]
+    gain = {"decoding": "top-k", "measure": "area", "less": "min-p", "value": -0.1, "p": 0.004}
+    rows.append({**keys, **gain, "low": -0.12, "high": -0.08})
+    table = record(rows)
+    text = frontier.report(table, "small", "large")
+    assert "top-k     0.6000  -0.1000 [-0.1200, -0.0800]  0.004" in text
+    assert "beyond min-p" in text
+    assert "64 positions" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+    assert "nan" not in frontier.report(table.assign(low=float("nan"), high=float("nan")), "small", "large")
 
 
 DECODINGS = [
@@ -242,10 +248,9 @@ DECODINGS = [
 ]
 
 
-@pytest.mark.parametrize("settings", DECODINGS, ids=lambda settings: settings["name"])
-def test_acceptance_is_the_share_of_accepted_drafts(settings):
+def test_acceptance_is_the_share_of_accepted_drafts():
     """Drafts are drawn and accepted as in Algorithm 1 of Leviathan et al. (2023)."""
-    decode = decoder(settings)
+    decode = decoder({"name": "top-p", "p": 0.7})
     draft, truth = (softmax(2 * logits) for logits in np.random.default_rng(1).normal(size=(2, 4, 9)))
     found = compare_models.accepted(draft, truth, decode)
     draw = np.random.default_rng(2)
@@ -270,15 +275,6 @@ def test_acceptance_is_a_mean_over_positions_with_an_interval_over_passages(tmp_
         assert row["low"] <= row["value"] <= row["high"]
 
 
-def test_a_model_of_a_study_is_refused_before_anything_runs(not_begun, tmp_path):
-    write_token_model(tmp_path / "small", "gpt2")
-    (tmp_path / "small/config.json").unlink()
-    (tmp_path / "small/model.safetensors").rename(tmp_path / "small/weights.safetensors")
-    line = not_begun("small")
-    assert "small: a model that a study trained, which reads bytes; `head` and `size` measure it" in line
-    assert line.endswith("small/weights.safetensors}]`\n")
-
-
 def test_the_options_are_in_the_config(tmp_path):
     """The decodings are the default's otherwise, so that nothing is computed again without an option."""
     common = ["small", "large", "--text", "t.txt"]
@@ -293,11 +289,10 @@ def test_the_options_are_in_the_config(tmp_path):
     asked = config("--temperature", "0.7", "--top-p", "0.95", "--forced", "3")
     assert asked["decodings"][-2:] == [{"name": "top-p", "p": 0.95}, {"name": "temperature", "temperature": 0.7}]
     assert asked["metrics"]["forced"] == {"per_window": 3}
-    for bos, id in (("7", 7), ("none", None)):
+    for bos, more in (("7", {"bos": 7}), ("none", {"bos": None}), ("auto", {})):
         asked = config("--bos", bos)
-        assert asked["family"][0]["bos"] == asked["truths"][0]["bos"] == id
-    for entry in config("--bos", "auto")["family"] + config()["truths"]:
-        assert "bos" not in entry
+        assert asked["family"] == [{"name": "small", "hub": "small", **more}]
+        assert asked["truths"] == [{"name": "large", "hub": "large", **more}]
     with pytest.raises(SystemExit):
         config("--bos", "x")
 
@@ -336,120 +331,70 @@ def test_ctrl_c_is_one_line_when_the_program_has_ended_its_work(tmp_path):
     assert (tmp_path / "ended").exists()
 
 
-def test_a_trial_times_both_models_and_finds_the_noise_of_bf16(tmp_path):
+def test_a_trial_times_both_models_and_finds_the_noise_of_bf16(models, tmp_path):
     """KL of the model beside itself is none in float32, and far above rounding in bf16."""
-    for name, layout in (("small", "gpt2"), ("large", "llama")):
-        write_token_model(tmp_path / name, layout)
-    tokenizer, vocabulary = tokenizer_of(tmp_path / "large")
+    tokenizer, vocabulary = tokenizer_of(models / "large")
     write_table(tmp_path / "tokens/vocabulary.parquet", vocabulary.table(), {})
     text = (b"the water of the", b" river flows")
     tokens = tuple(encode_bytes(tokenizer, vocabulary, part) for part in text)
     columns = zip(pa.schema([*SCHEMA, *TOKENS]), (0, 0, *text, *tokens), strict=True)
     window = {field.name: pa.array([value], field.type) for field, value in columns}
     write_table(tmp_path / "windows.parquet", pa.table(window), {})
-    models = Model(tmp_path / "small", "small"), Model(tmp_path / "large", "large")
+    folders = models / "small", models / "large"
 
-    def tried(precision, linear):
+    def tried(precision, cap):
         config = {"decodings": [{"name": "pure"}, {"name": "greedy"}], "metrics": {"tbat": {"mass_tolerance": 1e-3}}}
-        return trial(*models, tmp_path, config, "cpu", precision, 1, linear)
+        names = Namespace(model="small", truth="large", bos="auto", device="cpu", precision=precision, cores=1)
+        return trial(names, two_models.Pair("small", "large", folders, tmp_path, config, cap, []))
 
-    exact, rounded = tried("float32", True), tried("bf16", False)
+    exact, rounded = tried("float32", None), tried("bf16", 30.0)
     assert (exact.tokens, exact.passages) == (299, 1)
     assert min(exact.passage, exact.scores, exact.tbat, exact.forced) > 0
     assert exact.largest < 1e-9 < 1e-7 < rounded.noise <= rounded.largest < 0.1
     assert (rounded.tbat, rounded.forced, rounded.precision) == (None, None, "bf16")
 
 
-def test_a_number_of_positions_below_one_is_an_error():
-    with pytest.raises(UserError, match="--tbat 0 must be at least 1"):
-        compare_models.main(["small", "large", "--text", "t.txt", "--tbat", "0"])
-
-
-@pytest.fixture
-def compared(tmp_path, monkeypatch):
-    """Compare two models up to their tables; return the pair, after a check of its file, and what Snakemake is told."""
-    monkeypatch.chdir(ROOT)
-    (tmp_path / "t.txt").write_text("the water of the river")
-
-    def compare(*options, models=("small", "other"), local=True):
-        told = []
-        monkeypatch.setattr(two_models, "relay", lambda command: told.append(command[command.index("--") + 1 :]) or 0)
-        monkeypatch.setattr(two_models, "as_folder", lambda path: Path(path) if local else None)
-        monkeypatch.setattr(two_models, "asset_name", lambda path, revision: path)
-        given = [*(str(tmp_path / name) for name in models), "--text", str(tmp_path / "t.txt")]
-        asked = compare_models.parser().parse_args([*given, "--results", str(tmp_path / "results"), *options])
-        tables = compare_models.PRINTED, compare_models.OF_LINEAR
-        _, pair = two_models.run(asked, "compare-models", compare_models.scored(asked), *tables)
-        assert yaml.safe_load((tmp_path / "results/config.yaml").read_text()) == pair.config
-        return pair, told
-
-    write_token_model(tmp_path / "small", "gpt2")
-    write_token_model(tmp_path / "large", "llama")
-    write_neox(tmp_path / "other")
-    for name in ("small", "large", "other", "soft"):
-        write_sealed(tmp_path / f"{name}.json", {"files": {}, "folder": str(tmp_path / name)})  # as from a cache
-    return compare
-
-
-SHORT = ("--prompt", "8", "--scored", "8")
-
-
 @pytest.mark.parametrize("local", [True, False])
-def test_models_of_different_tokenizers_are_byte_views(compared, tmp_path, local):
+def test_models_of_different_tokenizers_are_byte_views(call, models, tmp_path, local):
     """Of models that are not fetched yet it is known afterwards."""
-    pair, told = compared(*SHORT, "--bos", "0", local=local)
+    _, told, pair = call("compare-models", 2 - local, "--bos", "0", pair=("small", "other"), local=local)
     config = pair.config
     assert pair.why == "because the tokenizers differ (of token 0, id 0 is b'!' in one and id 2 is b'!' in the other)"
     view = {"layout": "tokens", "context": 0, "bos": 0}
     assert config["tokens"] == "bytes"
-    assert config["family"] == [{"name": "small", "hub": str(tmp_path / "small"), **view}]
-    assert config["truths"] == [{"name": "other", "hub": str(tmp_path / "other"), **view}]
+    assert config["family"] == [{"name": "small", "hub": str(models / "small"), **view}]
+    assert config["truths"] == [{"name": "other", "hub": str(models / "other"), **view}]
     assert config["windows"] == {"count": 100, "prompt": 8, "scored": 8}
     assert {"oversmoothing", "losses", "bytes", "decodings"} <= set(config["wanted"])
     assert {"tbat", "forced", "argmaxability", "effective_rank", "samples"}.isdisjoint(config["wanted"])
-    assert told[-1] == [
-        str(tmp_path / f"results/tables/{table}.csv") for table in ("losses", "oversmoothing", "side_by_side")
-    ]
+    tables = ("losses", "oversmoothing", "side_by_side")
+    assert told[-1] == ["--", *(f"{tmp_path}/results/tables/{table}.csv" for table in tables)]
 
 
-def test_bytes_can_be_asked_for_and_lengths_have_their_own_defaults(compared):
-    both = ("small", "large")
-    (tokens, _), (over_bytes, _) = (compared(*more, *SHORT, models=both) for more in ((), ("--bytes",)))
-    assert (tokens.why, over_bytes.why) == (None, "as --bytes asks")
-    assert tokens.config["tokens"] != over_bytes.config["tokens"] == "bytes"
+def test_bytes_can_be_asked_for_and_lengths_have_their_own_defaults(call):
+    tokens, of_bytes = (call("compare-models", 1, *more)[2] for more in ((), ("--bytes",)))
+    assert (tokens.why, of_bytes.why) == (None, "as --bytes asks")
+    assert tokens.config["tokens"] != of_bytes.config["tokens"] == "bytes"
     asked = compare_models.parser().parse_args(["small", "large", "--text", "t.txt"])
-    assert two_models.lengths(asked) == (64, 64)
-    assert two_models.lengths(asked, True) == (256, 256)
     for why, length in ((None, 64), ("it is asked", 256)):
         windows = two_models.study(asked, "small", "large", Path("results"), why)["windows"]
         assert windows == {"count": 100, "prompt": length, "scored": length}
 
 
-def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(compared, tmp_path):
+def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(call, models):
     """The model's cap counts, known before anything is fetched or not; the truth's does not."""
-    write_token_model(tmp_path / "soft", "gemma2")
-    plain = compared(*SHORT, models=("large", "soft"))[0]
+    plain = call("compare-models", 1, pair=("large", "soft"))[2]
     assert plain.cap is None
     assert "frontier" not in plain.config
     assert "capped" not in plain.config["family"][0]
     for local in (True, False):
-        pair, _ = compared(*SHORT, models=("soft", "large"), local=local)
+        pair = call("compare-models", 2 - local, pair=("soft", "large"), local=local)[2]
         assert pair.cap == 30.0
         assert [table for table in plain.config["wanted"] if table not in pair.config["wanted"]] == ["forced", "tbat"]
-        assert pair.config["family"] == [{"name": "soft", "hub": str(tmp_path / "soft"), "capped": True}]
+        assert pair.config["family"] == [{"name": "soft", "hub": str(models / "soft"), "capped": True}]
         assert pair.config["frontier"] == {"deltas": []}
 
 
-def test_a_passage_of_bytes_that_a_model_may_not_read_is_refused(not_begun, tmp_path):
-    write_neox(tmp_path / "other")
-    line = not_begun("other", "--prompt", "32", "--scored", "33")
-    assert "other: it reads at most 64 tokens, and --prompt and --scored are 65 bytes, each of which may be" in line
-    assert "it reads at most 64 tokens, and --prompt and --scored are 512 bytes" in not_begun("other")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(3, "a moment"), (12, "about 10 s"), (89, "about 90 s"), (91, "about 2 min"), (9000, "about 2.5 h")],
-)
-def test_a_duration_in_words(seconds, words):
-    assert over_bytes.in_words(seconds) == words
+def test_a_duration_in_words():
+    words = {3: "a moment", 12: "about 10 s", 89: "about 90 s", 91: "about 2 min", 9000: "about 2.5 h"}
+    assert {seconds: over_bytes.in_words(seconds) for seconds in words} == words

@@ -25,24 +25,19 @@ def main_table(metrics=METRICS):
     return record(rows)
 
 
-@pytest.fixture
-def results(tmp_path):
+def test_it_prints_means_of_the_seeds_beside_the_thesiss_and_writes_the_page(tmp_path, capsys):
     (tmp_path / "tables").mkdir()
     main_table().assign(table="oversmoothing").to_csv(tmp_path / "tables/oversmoothing.csv", index=False)
     (tmp_path / "tables/oversmoothing.md").write_text("# Oversmoothing\n\n| rank |\n|:---|\n| 4 |\n")
-    return tmp_path
-
-
-def test_it_prints_means_of_the_seeds_beside_the_thesiss_and_writes_the_page(results, capsys):
-    assert main(["page", str(results)]) == 0
+    assert main(["page", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines[:-1])) <= 80
     assert lines[0].startswith("Oversmoothing by rank, against truth, means of 2 seeds")
     assert lines[2].split() == ["TTO", "NSMD", "TV", "KL", "TBAT"]
     assert lines[4].split() == ["4", *["0.350", "(0.250)"] * 5]
     assert lines[5].split() == ["288", *["0.150", "(-)"] * 5]
-    assert lines[-1] == f"On a page, with what it means: {results}/index.html"
-    assert "TTO is 0.350 at rank 4, 0.150 at rank 288" in (results / "index.html").read_text()
+    assert lines[-1] == f"On a page, with what it means: {tmp_path}/index.html"
+    assert "TTO is 0.350 at rank 4, 0.150 at rank 288" in (tmp_path / "index.html").read_text()
 
 
 @pytest.mark.parametrize("more", [1, 4, 8])
@@ -59,5 +54,4 @@ def test_further_metrics_stand_below_where_there_is_room(more, monkeypatch):
 
 
 def test_a_folder_without_results_is_one_line(tmp_path, refused):
-    message = f"{tmp_path}: no tables and no figures; name a results folder, or run `make` first"
-    assert refused("page", tmp_path) == f"Error: {message}\n"
+    assert f"{tmp_path}: no tables and no figures; name a results folder, or run" in refused("page", tmp_path)

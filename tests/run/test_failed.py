@@ -19,13 +19,11 @@ def failed(job, told, log, more=""):
         ("t ERROR of before\nt INFO again\nt ERROR a.txt: no space left\n", "a.txt: no space left"),
         ("t ERROR failed\nTraceback (most recent call last):\n  line\nKeyError: 'x'\n", "KeyError: 'x'"),
         ("t INFO step 3\n", "no message; its process may have been killed"),
-        (None, "no message; its process may have been killed"),
     ],
 )
 def test_the_cause_is_what_the_log_says_last(tmp_path, log, cause):
     path = tmp_path / "score.log"
-    if log is not None:
-        path.write_text(log)
+    path.write_text(log)
     assert causes(failed(1, "None", path)) == [f"score: {cause} (log: {path})"]
 
 

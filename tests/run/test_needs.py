@@ -8,19 +8,13 @@ import yaml
 from default_config import default
 
 import plan
-from oversmoothing.models.gpt_shape import checkpoint_bytes, flops_per_byte, matrices
-from oversmoothing.run.needs import disk_bytes, report, summary, trained_bytes, training_flops, training_gpu_bytes
+from oversmoothing.models.gpt_shape import checkpoint_bytes, flops_per_byte, gpu_bytes, matrices
+from oversmoothing.run.needs import disk_bytes, report, summary, trained_bytes, training_flops
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPE = {"layers": 2, "heads": 2, "width": 16, "block": 32, "rank": 4}
-TRAINING = {
-    "batch": 4,
-    "accumulation": 2,
-    "max_steps": 10,
-    "evaluation_interval": 5,
-    "evaluation_batches": 3,
-    "snapshots": True,
-}
+TRAINING = {"batch": 4, "accumulation": 2, "max_steps": 10, "evaluation_interval": 5, "evaluation_batches": 3}
+TRAINING["snapshots"] = True
 MODEL = {"name": "bn4-s1", "kind": "family", "settings": {"model": SHAPE, "training": TRAINING}}
 STUDY = {
     "models": [MODEL, {"name": "svd4-s1", "kind": "svd", "settings": None}],
@@ -40,7 +34,7 @@ def test_a_training_by_hand():
     assert trained_bytes(MODEL["settings"]) == 10 * 4 * 2 * 32
     evaluated = 3 * 3 * 4 * 32  # at steps 0, 5 and 10
     assert training_flops(MODEL["settings"]) == flops_per_byte(SHAPE) * (2560 + evaluated // 3)
-    assert training_gpu_bytes(MODEL["settings"]) == 16 * matrices(SHAPE) + 34 * 4 * 32 * 2 * 16
+    assert gpu_bytes(SHAPE, 4) == 16 * matrices(SHAPE) + 34 * 4 * 32 * 2 * 16
 
 
 def test_models_that_studies_add():

@@ -15,10 +15,8 @@ from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import save_model
 from oversmoothing.samples import generate as module
 from oversmoothing.samples.cache import Cache
-from oversmoothing.samples.draws import choose, draws_for, uniforms
-from oversmoothing.samples.generate import generate, sample
-from oversmoothing.scores.decodings.min_p import min_p
-from oversmoothing.scores.decodings.temperature import temperature
+from oversmoothing.samples.draws import choose, uniforms
+from oversmoothing.samples.generate import generate
 from oversmoothing.store.parquet import write_table
 
 PURE, GREEDY = {"name": "pure"}, {"name": "greedy"}
@@ -46,16 +44,10 @@ def texts(**arguments):
     return continued(**arguments)["continuation"].to_pylist()
 
 
-ARCHITECTURES = [
-    {"positions": positions, "rank": rank, "bottleneck_norm": norm}
-    for positions in ("learned", "rotary")
-    for rank, norm in ((6, "after"), (6, "before"), (None, "after"), (None, "before"), (16, "after"))
-]
-
-
-@pytest.mark.parametrize("shape", ARCHITECTURES, ids=lambda shape: "-".join(map(str, shape.values())))
-def test_the_cache_changes_no_logits(shape):
-    model = small(**shape)
+@pytest.mark.parametrize("positions", ["learned", "rotary"])
+@pytest.mark.parametrize(("rank", "norm"), [(6, "after"), (6, "before"), (None, "after")])
+def test_the_cache_changes_no_logits(positions, rank, norm):
+    model = small(positions=positions, rank=rank, bottleneck_norm=norm)
     tokens = torch.randint(0, 256, (3, 40), generator=torch.Generator().manual_seed(1))
     cache = Cache(model, 3, 40)
     with torch.no_grad():
@@ -74,19 +66,6 @@ def test_a_cache_in_bf16_is_as_near_as_bf16_is():
             cached = [cache.feed(part) for part in (tokens[:, :9], *tokens[:, 9:].split(1, dim=1))]
     assert cache.buffers.dtype == torch.bfloat16
     assert (torch.stack(cached, dim=1) - exact[:, 8:]).abs().max() < 2 * (plain - exact).abs().max()
-
-
-def test_misuse_of_the_cache():
-    with pytest.raises(ValueError, match="41 tokens do not fit into a block of 40"):
-        Cache(small(), 1, 41)
-    cache, one, two = Cache(small(), 1, 3), *torch.zeros((1, 3), dtype=torch.int64).split((1, 2), dim=1)
-    with torch.no_grad():
-        cache.feed(two)
-        with pytest.raises(ValueError, match="feed one at a time"):
-            cache.feed(two)
-        cache.feed(one)
-        with pytest.raises(ValueError, match="no room for token 4 in a cache of 3"):
-            cache.feed(one)
 
 
 def test_greedy_is_the_argmax_of_a_plain_forward_pass_at_every_step():
@@ -169,27 +148,11 @@ def test_a_token_without_mass_is_never_chosen():
     assert (p.double() * after).sum(dim=1).max() < 1e-15
 
 
-@pytest.mark.parametrize(
-    ("decoding", "same"),
-    [
-        ({"name": "top-k", "k": 256}, True),
-        ({"name": "top-p", "p": 1.0}, True),
-        ({"name": "temperature", "temperature": 1.0}, True),
-        ({"name": "bat", "delta": 0.2}, False),  # a head of rank 16 and above 255 columns would reject nothing
-    ],
-)
-def test_every_map_samples_with_the_same_numbers(decoding, same):
-    assert (texts(decoding=decoding) == texts()) == same
-
-
-def test_a_chain_samples_from_what_its_links_make_in_turn():
-    def hot(p):
-        return min_p(temperature(p, 1.5), 0.1)
-
-    prompts, draws = torch.tensor([list(text) for text in PROMPTS]), draws_for(3, range(7), 20, torch.device("cpu"))
-    expected = [bytes(row.tolist()) for row in sample(small(), prompts, draws, hot)]
-    assert texts(decoding={"chain": [{"temperature": 1.5}, {"min-p": 0.1}]}) == expected
-    assert texts(decoding={"name": "min-p", "min_p": 0.1}) != expected
+def test_every_map_samples_with_the_same_numbers():
+    pure = texts()
+    for decoding in ({"name": "top-k", "k": 256}, {"name": "top-p", "p": 1.0}, {"chain": [{"temperature": 1.0}]}):
+        assert texts(decoding=decoding) == pure
+    assert texts(decoding={"name": "bat", "delta": 0.2}) != pure  # its head has rank 16
 
 
 @pytest.mark.parametrize(
@@ -200,11 +163,9 @@ def test_a_chain_samples_from_what_its_links_make_in_turn():
         ({"prompts": [b"a", b""]}, "prompt 1 is empty"),
         ({"decoding": {"name": "top-k", "k": 257}}, "k = 257"),
         ({"decoding": {"name": "worst"}}, "unknown name 'worst'"),
-        ({"decoding": {"chain": [{"top-k": 257}]}}, "k = 257"),
         ({"decoding": {"chain": [{"temperature": 2}, {"bat": 0.2}]}}, "bat maps no distributions"),
         ({"decoding": {"name": "bat"}}, "decoding bat: takes delta, not none"),
         ({"decoding": {"name": "bat", "delta": -1.0}}, "decoding bat: delta"),
-        ({"decoding": {"name": "beam", "width": 2}}, "unknown name 'beam'; use one of epsilon"),
     ],
 )
 def test_bad_inputs(changes, message):

@@ -2,9 +2,7 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, redirect_stdout
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -16,7 +14,7 @@ import yaml
 from tqdm import tqdm
 
 from oversmoothing.commands import over_bytes, side_by_side
-from oversmoothing.commands.output import check_output, is_printed, write_output, written
+from oversmoothing.commands.output import beside, check_output, write_output
 from oversmoothing.commands.over_bytes import cell, in_words, rows_of
 from oversmoothing.commands.two_models import (
     CONFIGS,
@@ -26,7 +24,8 @@ from oversmoothing.commands.two_models import (
     finish,
     laid_out,
     lengths,
-    run,
+    make,
+    start,
     write_config,
 )
 from oversmoothing.jobs import UserError
@@ -60,43 +59,37 @@ def main(arguments: Sequence[str]) -> int:
     if asked.tbat is not None and asked.tbat < 1:
         raise UserError(f"--tbat {asked.tbat} must be at least 1")
     check_output("--json", asked.json, lambda text: set(json.loads(text)) >= PARTS)
-    with ExitStack() as stack:
-        if is_printed(asked.json):  # a program reads it there
-            stack.enter_context(redirect_stdout(sys.stderr))
+    with beside(asked.json):
         code, measured = compare(asked)
     if asked.json and measured is not None:
         write_output("--json", asked.json, json_text(f"--json {asked.json}", measured))
-        written(asked.json)
     return code
 
 
 def compare(asked: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
     """Run the comparison and print it; return the exit status, and what `--json` writes if it is 0."""
-    tried: list[Trial] = []
-
-    def started(pair: Pair) -> None:
-        if pair.why:
-            over_bytes.begin(asked, pair)
-        else:
-            tried.append(begin(asked, pair))
-
-    code, pair = run(asked, "compare-models", scored(asked), PRINTED, OF_LINEAR, started)
+    code, pair = start(asked, "compare-models", scored(asked), OF_LINEAR)
     if pair is None:
         return code, None
-    listed = (*over_bytes.PRINTED, SIDE_BY_SIDE) if pair.why else PRINTED
-    made = [table for table in listed if pair.cap is None or table not in OF_LINEAR]
-    tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
+    tried = None
     if pair.why:
+        over_bytes.begin(asked, pair)
+    else:
+        tried = begin(asked, pair)
+    if code := make(pair, PRINTED):
+        return code, None
+    made = [table for table in PRINTED if table in pair.config["wanted"]]
+    tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
+    if tried is None:
         text, last = over_bytes.report(tables, pair), clip(pair)
     else:
         tables["acceptance"] = acceptance(pair)
-        text = report(tables, pair.config["decodings"], pair.model, pair.truth, pair.cap)
-        last = f"{noise(tried[0], pair.model)} {clip(pair)}"
-    beside = side_by_side.report(tables[SIDE_BY_SIDE], "byte" if pair.why else "token")
-    print(printable_lines(f"{text}\n\n{beside}"), flush=True)
-    print(f"\n{fill(last, WIDTH)}", flush=True)
+        text = report(tables, pair)
+        last = f"{noise(tried, pair.model)} {clip(pair)}"
+    measures = side_by_side.report(tables[SIDE_BY_SIDE], "byte" if pair.why else "token")
+    print(printable_lines(f"{text}\n\n{measures}\n\n{fill(last, WIDTH)}"), flush=True)
     print(f"\n{finish(pair, REPORT)}")
-    return 0, as_json(pair, tables, tried[0] if tried else None)
+    return 0, as_json(pair, tables, tried)
 
 
 def as_json(pair: Pair, tables: Mapping[str, pd.DataFrame], tried: "Trial | None") -> dict[str, Any]:
@@ -118,44 +111,32 @@ def as_json(pair: Pair, tables: Mapping[str, pd.DataFrame], tried: "Trial | None
 
 def begin(asked: argparse.Namespace, pair: Pair) -> "Trial":
     """Try both models, choose where TBAT is computed, and print how long the comparison takes."""
-    from oversmoothing.commands.trial import Model, trial  # with PyTorch, which takes seconds
+    from oversmoothing.commands.trial import trial  # with PyTorch, which takes seconds
 
-    model, truth = (
-        Model(folder, name, asked.bos) for folder, name in zip(pair.folders, (asked.model, asked.truth), strict=True)
-    )
-    linear = pair.cap is None
-    tried = trial(model, truth, pair.results, pair.config, asked.device, asked.precision, asked.cores, linear)
-    if linear and _in_few(tried, asked):
+    tried = trial(asked, pair)
+    if pair.cap is None and asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW:
         pair.config["metrics"]["tbat"]["windows"] = FEW
         write_config(pair.results / CONFIGS["compare-models"], pair.config)
-    print(fill(estimate(tried, asked, len(pair.config["decodings"])), WIDTH), flush=True)
+    print(fill(estimate(tried, asked, pair.config), WIDTH), flush=True)
     return tried
 
 
-def _in_few(tried: "Trial", asked: argparse.Namespace) -> bool:
-    """Return whether TBAT is computed in `FEW` of the passages alone."""
-    return asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW
-
-
-def estimate(tried: "Trial", asked: argparse.Namespace, decodings: int) -> str:
+def estimate(tried: "Trial", asked: argparse.Namespace, config: Mapping[str, Any]) -> str:
     """Return how long a comparison takes on this machine, what takes it, and which option lowers it."""
-    few, per_window = _in_few(tried, asked), min(asked.tbat or 1, lengths(asked)[1])
-    windows = FEW if few else asked.windows
+    windows, decodings = config["metrics"]["tbat"].get("windows", asked.windows), len(config["decodings"])
     parts = {f"both models on {_counted(asked.windows, 'passage')} (--windows)": asked.windows * tried.passage}
     parts["scores"] = asked.windows * tried.scores
     if tried.tbat is not None and tried.forced is not None:
-        n = windows * per_window
+        n = windows * min(asked.tbat or 1, lengths(asked)[1])
         parts[f"TBAT at {_counted(n, 'position')} in {decodings} decodings (--tbat)"] = n * tried.tbat
         n = asked.windows * min(asked.forced, lengths(asked)[1])
         parts[f"what the head forces at {_counted(n, 'position')} (--forced)"] = n * tried.forced
     every = "; ".join(f"{in_words(seconds)} for {what}" for what, seconds in parts.items())
-    fewer = (
-        f" Over {tried.tokens:,} tokens TBAT is computed in {windows} of the passages; --tbat 1 computes it in all."
-        if few and tried.tbat is not None
-        else ""
-    )
     total = in_words(sum(parts.values()))
-    return f"This takes {total} here, judged by the first passages: {every}. Tables and figures come on top.{fewer}"
+    text = f"This takes {total} here, judged by the first passages: {every}. Tables and figures come on top."
+    if windows == asked.windows:
+        return text
+    return f"{text} Over {tried.tokens:,} tokens TBAT is computed in {windows} of the passages; --tbat 1: in all."
 
 
 def _counted(n: int, what: str) -> str:
@@ -224,9 +205,8 @@ def parser() -> argparse.ArgumentParser:
     number = partial(command.add_argument, type=int, metavar="N")
     few = f"(default: 1; over more than {LARGE:,} tokens in {FEW} of the passages)"
     number("--tbat", help=f"positions of each passage at which TBAT is computed {few}")
-    number(
-        "--forced", default=1, help="positions of each passage at which what the head forces is computed (default: 1)"
-    )
+    what = "positions of each passage at which what the head forces is computed (default: 1)"
+    number("--forced", default=1, help=what)
     accepted = "one of the decodings; for acceptance of both models (default: 0.8)"
     command.add_argument("--temperature", type=float, default=0.8, metavar="T", help=accepted)
     command.add_argument("--top-p", type=float, default=0.9, metavar="P", help="another one (default: 0.9)")
@@ -234,21 +214,12 @@ def parser() -> argparse.ArgumentParser:
     return command
 
 
-def report(
-    tables: Mapping[str, pd.DataFrame],
-    decodings: Sequence[Mapping[str, Any]],
-    model: str,
-    truth: str,
-    cap: float | None = None,
-) -> str:
-    """Lay out losses, scores, what the head forces and acceptance of a model beside its truth, in 80 columns.
-
-    `cap` is the c of a model whose logits are c tanh(z / c); it has no TBAT and no table ``forced``.
-    """
-    scores, drafts = tables["oversmoothing"], tables["acceptance"]
+def report(tables: Mapping[str, pd.DataFrame], pair: Pair) -> str:
+    """Lay out losses, scores, what the head forces and acceptance of a model beside its truth, in 80 columns."""
+    scores, drafts, model, truth = tables["oversmoothing"], tables["acceptance"], pair.model, pair.truth
     kinds = {"loss": "loss, nats per token", "loss_per_byte": "loss, nats per byte"}
     rows = rows_of(tables, kinds, model, truth)
-    if cap is None:
+    if pair.cap is None:
         for name, label in {"forced": "KL forced by its head", "share": "share of KL forced"}.items():
             rows.append([labelled(label, "lower"), cell(tables["forced"], model, name), ""])
         tbat = scores[scores.measure == "tbat"].iloc[0]
@@ -257,8 +228,8 @@ def report(
         fewer = f" (TBAT: {int(tbat.n):,}{wide}; forced: {int(at.n):,})"
         of_head = OF_HEAD
     else:
-        fewer, of_head = "", CAPPED.format(model=model, cap=cap)
-    for decoding in decodings:
+        fewer, of_head = "", CAPPED.format(model=model, cap=pair.cap)
+    for decoding in pair.config["decodings"]:
         decoded = drafts[drafts.decoding == decoding["name"]]
         rows.append([labelled(f"acceptance, {_described(decoding)}", "higher"), cell(decoded, model, "acceptance"), ""])
     note = (

@@ -3,11 +3,10 @@
 import argparse
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import pandas as pd
 
-from oversmoothing.commands.two_models import add_arguments, laid_out, run
+from oversmoothing.commands.two_models import add_arguments, laid_out, make, start
 from oversmoothing.printable import printable
 from oversmoothing.tables.record import chosen, read_record
 
@@ -15,8 +14,9 @@ from oversmoothing.tables.record import chosen, read_record
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     asked = parser().parse_args(arguments)
-    code, pair = run(asked, "frontier", {"wanted": ["frontier"], "frontier": settings(asked)}, ["frontier"])
-    if pair is None:
+    settings = {"temperatures": asked.temperatures, "per_window": asked.positions, "deltas": []}  # BAT takes long
+    code, pair = start(asked, "frontier", {"wanted": ["frontier"], "frontier": settings})
+    if pair is None or (code := make(pair, ["frontier"])):
         return code
     table = read_record(pair.results / "tables/frontier.csv")
     print(report(table, pair.model, pair.truth))
@@ -35,11 +35,6 @@ def parser() -> argparse.ArgumentParser:
     scored = "positions of each passage at which cuts are measured (default: 16)"
     number("--positions", type=int, default=16, help=scored)
     return command
-
-
-def settings(asked: argparse.Namespace) -> dict[str, Any]:
-    """What the config says of it; without BAT, whose linear programs take long over many tokens."""
-    return {"temperatures": asked.temperatures, "per_window": asked.positions, "deltas": []}
 
 
 def report(table: pd.DataFrame, model: str, truth: str) -> str:

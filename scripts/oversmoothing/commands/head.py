@@ -3,18 +3,19 @@
 import argparse
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from tqdm import tqdm
 
 from oversmoothing.bat import DELTA, LARGEST_DELTA
 from oversmoothing.commands.one_head.forced import distributions_at
-from oversmoothing.commands.one_head.measure import Choices, measure_model
+from oversmoothing.commands.one_head.measure import measure_model
 from oversmoothing.commands.one_head.report import report
 from oversmoothing.commands.one_head.schema import SCHEMA
-from oversmoothing.commands.one_head.source import Source, described, find_model, load, tokenizer_of
+from oversmoothing.commands.one_head.source import described, files, find_model, load, tokenizer_of
 from oversmoothing.commands.one_head.text import passages
 from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
 from oversmoothing.data.files import read_beginning
@@ -28,16 +29,9 @@ from oversmoothing.printable import printable
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
-    options = parser().parse_args(arguments)
-    _check(options)
-    seconds = Seconds()
-    measured = run(options, seconds)
-    tell(f"{report(measured)}\n\n{seconds.line()}", measured, options.json)
-    return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """Parser of the command's arguments."""
+    if "--schema" in arguments:
+        print(json.dumps(SCHEMA, indent=2))
+        return 0
     example = "example: oversmoothing head EleutherAI/pythia-70m --text book.txt --json head.json"
     command = argparse.ArgumentParser(prog="oversmoothing head", description=__doc__, epilog=example)
     number = partial(command.add_argument, type=int, metavar="N")
@@ -60,37 +54,30 @@ def parser() -> argparse.ArgumentParser:
     what = "skip the tokens and sets that can never be the most probable, which can take minutes"
     command.add_argument("--no-unargmaxable", action="store_true", help=what)
     add_options(command)
-    command.add_argument("--schema", action=_Schema, nargs=0, help="print the JSON Schema of that file and exit")
-    return command
+    command.add_argument("--schema", action="store_true", help="print the JSON Schema of that file and exit")
+    options = command.parse_args(arguments)
+    _check(options)
+    measured, marks = run(options)
+    tell(f"{report(measured)}\n\n{seconds(marks)}", measured, options.json)
+    return 0
 
 
-class Seconds:
-    """Seconds of processor of each part, in all threads of this process; the first part is all that went before."""
-
-    def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
-        self._clock, self._part, self._since = clock, "start", 0.0
-        self._spent: dict[str, float] = {}
-
-    def begin(self, part: str) -> None:
-        """End the part before, and begin another one, or the same once more."""
-        now = self._clock()
-        self._spent[self._part] = self._spent.get(self._part, 0.0) + now - self._since
-        self._part, self._since = part, now
-
-    def line(self) -> str:
-        """End the last part; return what all took."""
-        self.begin(self._part)
-        parts = ", ".join(f"{part} {spent:.1f}" for part, spent in self._spent.items())
-        return f"Seconds of processor: {parts}; {sum(self._spent.values()):.1f} in all"
+def seconds(marks: Iterable[tuple[str, float]]) -> str:
+    """Return how many seconds of processor each part took, of all threads, until the next one began."""
+    spent: dict[str, float] = {}
+    for (part, since), (_, until) in pairwise(marks):
+        spent[part] = spent.get(part, 0.0) + until - since
+    parts = ", ".join(f"{part} {took:.1f}" for part, took in spent.items())
+    return f"Seconds of processor: {parts}; {sum(spent.values()):.1f} in all"
 
 
-def run(options: argparse.Namespace, seconds: Seconds) -> dict[str, Any]:
-    """Load what the arguments name and measure it; return what `one_head.schema.SCHEMA` describes."""
-    compute = compute_of(options)
+def run(options: argparse.Namespace) -> tuple[dict[str, Any], list[tuple[str, float]]]:
+    """Load what the arguments name and measure it; return what `schema.SCHEMA` describes, and when each part began."""
+    compute, marks = compute_of(options), [("start", 0.0)]
     with tqdm(bar_format="step {n_fmt}, after {elapsed}: {desc}", leave=False, disable=None) as shown:
 
         def begin(part: str, step: str) -> None:
-            seconds.begin(part)
+            marks.append((part, time.process_time()))
             shown.set_description_str(printable(step), refresh=False)
             shown.update()
             shown.refresh()
@@ -102,7 +89,7 @@ def run(options: argparse.Namespace, seconds: Seconds) -> dict[str, Any]:
         begin("load", "the model's tokens and weights")
         tokenizer, vocabulary = tokenizer_of(source.folder)
         folders = {options.model: source.folder} | ({options.truth: truth.folder} if truth else {})
-        block = min(files.context for files in described(folders, options.model, options.bos).values())
+        block = min(each.context for each in described(folders, options.model, options.bos).values())
         tokens = None if text is None else encode(tokenizer, vocabulary, text, options.text)
         chosen = [] if tokens is None else passages(tokens, block, options.positions, options.text)
         p = None
@@ -117,26 +104,13 @@ def run(options: argparse.Namespace, seconds: Seconds) -> dict[str, Any]:
             del other
             begin("load", "the model's weights")
         model = load(source.folder, options.model, vocabulary, options.bos, compute)
-        bat, unargmaxable = (options.tbat_positions, options.delta, options.mass_tolerance), not options.no_unargmaxable
-        choices = Choices(*bat, unargmaxable, compute.precision)
-        measured = measure_model(model, vocabulary, chosen, choices, begin, p)
+        measured = measure_model(model, vocabulary, chosen, options, compute.precision, begin, p)
+    marks.append(("", time.process_time()))
     if tokens is not None:
         measured["text"] |= {"file": options.text, "tokens": len(tokens)}
     if truth:
-        measured["forced"]["truth"] = _files(options.truth, truth)
-    return measured | {"source": _files(options.model, source) | compute.facts}
-
-
-def _files(name: str, source: Source) -> dict[str, Any]:
-    return {"name": name} | source._asdict() | {"folder": str(source.folder)}
-
-
-class _Schema(argparse.Action):
-    """Print the schema and exit, as `--help` does."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *others: Any) -> None:
-        print(json.dumps(SCHEMA, indent=2))
-        parser.exit()
+        measured["forced"]["truth"] = files(options.truth, truth)
+    return measured | {"source": files(options.model, source) | compute.facts}, marks
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from oversmoothing.commands.options import add_bos, add_column
-from oversmoothing.commands.output import check_output, is_printed, write_output, written
+from oversmoothing.commands.options import add_options as add_common
+from oversmoothing.commands.output import beside, check_output, write_output
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute, setup
 from oversmoothing.printable import printable_lines
@@ -20,14 +20,9 @@ TEXT = "UTF-8 or Parquet, JSON Lines, JSON, also compressed, of which the first 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the text's column, where the model comes from, how it is run, and the JSON that is written."""
-    add_column(parser)
+    add_common(parser, "auto", "of the trunk")
     parser.add_argument("--revision", metavar="R", help="branch, tag or commit on the hub (default: main)")
     parser.add_argument("--assets", default="assets", metavar="FOLDER", help="of fetched models (default: %(default)s)")
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="(default: %(default)s)")
-    parser.add_argument(
-        "--precision", choices=["auto", "bf16", "float32"], default="auto", help="of the trunk (default: %(default)s)"
-    )
-    add_bos(parser)
     parser.add_argument("--json", metavar="FILE", help="also write everything as JSON")
 
 
@@ -44,12 +39,9 @@ def check_json(path: str | None, *parts: str) -> None:
 
 
 def tell(report: str, measured: Mapping[str, Any], path: str | None) -> None:
-    """Print a report, and write the numbers behind it where `--json` says.
-
-    If that is what the command prints to, the report goes to standard error, so that the JSON can be read by a program.
-    """
+    """Print a report, and write the numbers behind it where `--json` says."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-    print(printable_lines(report), file=sys.stderr if is_printed(path) else sys.stdout, flush=True)
+    with beside(path):
+        print(printable_lines(report), flush=True)
     if path:
         write_output("--json", path, json_text(f"--json {path}", measured))
-        written(path)

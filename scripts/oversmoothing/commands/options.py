@@ -8,21 +8,18 @@ BOS = "id before every passage, or none (default: the one that the model's token
 COLUMN = "of a text in Parquet or JSON: the column or field with the text (default: %(default)s)"
 
 
-def add_bos(command: argparse.ArgumentParser) -> None:
-    """Add the option ``--bos``, whose value is an id, None or `AUTO`."""
+def add_options(command: argparse.ArgumentParser, precision: str, what: str) -> None:
+    """Add the options; `precision` is a default, and `what` says what it is of. The value of --bos may be None."""
+    command.add_argument("--column", default="text", metavar="NAME", help=COLUMN)
+    command.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="(default: %(default)s)")
+    what = f"{what} (default: %(default)s)"
+    command.add_argument("--precision", choices=["auto", "bf16", "float32"], default=precision, help=what)
     command.add_argument("--bos", type=_bos, default=AUTO, metavar="ID", help=BOS)
 
 
-def add_column(command: argparse.ArgumentParser) -> None:
-    """Add the option ``--column``."""
-    command.add_argument("--column", default="text", metavar="NAME", help=COLUMN)
-
-
 def _bos(text: str) -> int | str | None:
-    if text == AUTO:
-        return AUTO
-    if text == "none":
-        return None
+    if text in (AUTO, "none"):
+        return AUTO if text == AUTO else None
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is no id; write a number, none or auto")
     return int(text)

@@ -1,15 +1,16 @@
 """Files that options of the commands name: a file is replaced if it is an earlier output, a device is written to."""
 
 import os
-import stat
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import TextIO
 
 from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable
-from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.atomic import atomic_path, no_fault_of
+
+STDOUT = "/dev/stdout"
 
 
 def check_output(option: str, path: str | None, ours: Callable[[str], bool]) -> None:
@@ -22,7 +23,7 @@ def check_output(option: str, path: str | None, ours: Callable[[str], bool]) -> 
     file = Path(path)
     if file.is_dir() or not file.parent.is_dir():
         raise UserError(f"{option} {path}: not a file in an existing folder")
-    if is_device(path):
+    if path == STDOUT or (file.exists() and not file.is_file()):
         return
     if not os.access(file.parent, os.W_OK):
         raise UserError(f"{option} {path}: its folder cannot be written to; name another")
@@ -35,52 +36,21 @@ def check_output(option: str, path: str | None, ours: Callable[[str], bool]) -> 
             raise UserError(f"{option} {path}: no earlier output of this command, so it is not replaced; name another")
 
 
-def is_device(path: str) -> bool:
-    """Return whether a path names a device, a pipe, or what the command prints to."""
-    return _stream(path) is not None or (Path(path).exists() and not Path(path).is_file())
-
-
-def is_printed(path: str | None) -> bool:
-    """Return whether a path names what the command prints to, such as ``/dev/stdout``."""
-    return bool(path) and _stream(str(path)) is sys.stdout
+def beside(path: str | None) -> AbstractContextManager[object]:
+    """Send what is printed to standard error where an option sends its output to standard output, for a program."""
+    return redirect_stdout(sys.stderr) if path == STDOUT else nullcontext()
 
 
 def write_output(option: str, path: str, text: str) -> None:
-    """Write text to a device or pipe, or replace a file; a `UserError` says why it cannot be done."""
-    try:
-        if stream := _stream(path):
-            stream.write(text)
-            stream.flush()
-        elif is_device(path):
+    """Write text to a device or pipe, or replace a file, and say so; a `UserError` says why it cannot be done."""
+    with no_fault_of(f"{option} {path}"):
+        if path == STDOUT:
+            print(text, end="", flush=True)
+            return
+        if Path(path).exists() and not Path(path).is_file():
             with Path(path).open("a", encoding="utf-8") as device:
                 device.write(text)
         else:
             with atomic_path(Path(path).resolve()) as temporary:
                 temporary.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{option} {path}: it cannot be written ({error.strerror or error}); name another") from error
-
-
-def written(path: str) -> None:
-    """Print that a file was written, unless it is what the command prints to."""
-    if not is_printed(path):
-        print(f"\nWrote {printable(path)}")
-
-
-def _stream(path: str) -> TextIO | None:
-    """Return the stream of this process that a path names: a second opening of a file would overwrite the first."""
-    try:
-        named = os.stat(path)  # noqa: PTH116 (a Path would drop a last slash)
-    except OSError:
-        return None
-    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
-        try:
-            if os.path.samestat(named, os.fstat(number)) and not _is_null(named):
-                return stream
-        except OSError:  # it is closed
-            continue
-    return None
-
-
-def _is_null(named: os.stat_result) -> bool:
-    return stat.S_ISCHR(named.st_mode) and os.path.samestat(named, os.stat(os.devnull))  # noqa: PTH116
+    print(f"\nWrote {printable(path)}")

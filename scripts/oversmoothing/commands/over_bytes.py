@@ -18,12 +18,6 @@ from oversmoothing.models.byte_windows import readings
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.page import labelled
 
-PRINTED = ("losses", "oversmoothing")
-# Tables that need a head, hidden states, samples or tokens, and the one that stands for them.
-LEFT_OUT = ("forced", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
-INSTEAD = ("bytes",)
-VIEW = {"layout": "tokens", "context": 0}
-
 
 def differ(one: Path, other: Path) -> str | None:
     """Return in words how the tokenizers of two models differ; None if they divide texts alike."""
@@ -42,18 +36,6 @@ def described(folders: Mapping[str, Path], bos: int | str | None) -> dict[str, A
     from oversmoothing.models.truths.load import check_token_lm
 
     return {name: check_token_lm(folder, name, tokenizer_of(folder)[1], bos) for name, folder in folders.items()}
-
-
-def config_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the config of a comparison over tokens as one over bytes, with both models as byte views."""
-    windows = config["windows"]
-    return {
-        **config,
-        "tokens": "bytes",
-        "language_model": {"block": windows["prompt"] + windows["scored"]},  # checked, though no sample is judged
-        "wanted": [*(table for table in config["wanted"] if table not in LEFT_OUT), *INSTEAD],
-        **{part: [{**entry, **VIEW} for entry in config[part]] for part in ("family", "truths")},
-    }
 
 
 def begin(asked: argparse.Namespace, pair: Pair) -> None:
@@ -77,17 +59,12 @@ def begin(asked: argparse.Namespace, pair: Pair) -> None:
     print(fill(takes, WIDTH), flush=True)
 
 
-def dropped(logits: Path) -> float:
-    """Return the mean probability that a byte view dropped, as its file of logits states it."""
-    return float((pq.read_metadata(logits).metadata or {})[b"special_mass_mean"])
-
-
 def report(tables: Mapping[str, pd.DataFrame], pair: Pair) -> str:
-    """Lay out the tables `PRINTED` of a model beside its truth, for a terminal of 80 columns."""
-    mass = [dropped(pair.results / f"logits/{name}.parquet") for name in (pair.model, pair.truth)]
+    """Lay out losses and scores of a model beside its truth, for a terminal of 80 columns."""
+    logits = [pq.read_metadata(pair.results / f"logits/{name}.parquet") for name in (pair.model, pair.truth)]
     kinds = {"loss": "loss, nats per byte", "bits_per_byte": "loss, bits per byte"}
     rows = rows_of(tables, kinds, pair.model, pair.truth)
-    rows.append(["dropped", *(f"{of_model:.2g}" for of_model in mass)])
+    rows.append(["dropped", *(f"{float((each.metadata or {})[b'special_mass_mean']):.2g}" for each in logits)])
     note = (
         f"Over bytes, {pair.why}. Means over {int(tables['oversmoothing'].n.max()):,} positions [95 % interval]. TTO, "
         f"NSMD, TV and KL are against {pair.truth} and grow with any error, so beside a higher loss they are no "

@@ -16,7 +16,10 @@ from oversmoothing.tables.score_tables import for_terminal
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
-    results = Path(parser().parse_args(arguments).results)
+    example = "example: oversmoothing page results"
+    command = argparse.ArgumentParser(prog="oversmoothing page", description=__doc__, epilog=example)
+    command.add_argument("results", nargs="?", default="results", help="a results folder (default: %(default)s)")
+    results = Path(command.parse_args(arguments).results)
     paths = [*sorted(results.glob("tables/*.csv")), *sorted(results.glob("figures/*.png"))]
     if not paths:
         raise UserError(f"{results}: no tables and no figures; name a results folder, or run `make` first")
@@ -31,11 +34,3 @@ def main(arguments: Sequence[str]) -> int:
         print(printable_lines(for_terminal(read_record(main_table))), end="\n\n")
     print(f"On a page, with what it means: {printable(str(results / 'index.html'))}")
     return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """Parser of the command's arguments."""
-    example = "example: oversmoothing page results"
-    command = argparse.ArgumentParser(prog="oversmoothing page", description=__doc__, epilog=example)
-    command.add_argument("results", nargs="?", default="results", help="a results folder (default: %(default)s)")
-    return command

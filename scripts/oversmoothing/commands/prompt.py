@@ -7,29 +7,28 @@ import os
 import re
 import shutil
 import sys
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import glob
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from rich.cells import chop_cells, set_cell_size
 from tqdm import tqdm
 
-from oversmoothing.commands.output import check_output, is_printed, write_output, written
+from oversmoothing.commands.output import beside, check_output, write_output
 from oversmoothing.data.byte_names import byte_name
 from oversmoothing.jobs import UserError
+from oversmoothing.models.gpt_shape import VOCABULARY
 from oversmoothing.models.model import GPT
-from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.weights import load_model
 from oversmoothing.printable import printable
 from oversmoothing.samples.draws import draws_for
-from oversmoothing.samples.generate import sample
-from oversmoothing.scores.catalogue.decoders import maps, methods, parameters
-from oversmoothing.scores.decoding import Decoder, decoder
+from oversmoothing.samples.generate import decoder_of, sample
+from oversmoothing.scores.catalogue.decoders import maps, methods
+from oversmoothing.scores.probabilities import Decoder
 from oversmoothing.tables.visible_bytes import LEGEND, html, last_word, visible
 from oversmoothing.tables.web_page import web_page
 
@@ -57,21 +56,6 @@ class Answer:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
-    options = parser().parse_args(arguments)
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-    prompt = os.fsencode(options.prompt)
-    check_output("--html", options.html, lambda text: "<html" in text[:200])
-    answers = ask(prompt, options.models, options.decoding, options.bytes, options.seed)
-    text = page(prompt, answers, options.decoding, shutil.get_terminal_size((80, 24)).columns)
-    print(text, file=sys.stderr if is_printed(options.html) else sys.stdout, flush=True)
-    if options.html:
-        write_html(prompt, answers, options.decoding, options.html)
-        written(options.html)
-    return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """Parser of the command's arguments."""
     known = ", ".join(
         "=".join([name, *(f"{parameter.default:.3g}" for parameter in methods()[name].parameters[:1])])
         for name in DECODINGS
@@ -88,7 +72,17 @@ def parser() -> argparse.ArgumentParser:
     what = "seed of the sample, the same for all models (default: %(default)s)"
     command.add_argument("--seed", type=int, default=1337, help=what)
     command.add_argument("--html", metavar="FILE", help="also write a self-contained web page")
-    return command
+    options = command.parse_args(arguments)
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    prompt = os.fsencode(options.prompt)
+    check_output("--html", options.html, lambda text: "<html" in text[:200])
+    answers = ask(prompt, options.models, options.decoding, options.bytes, options.seed)
+    text = page(prompt, answers, options.decoding, shutil.get_terminal_size((80, 24)).columns)
+    with beside(options.html):
+        print(text, flush=True)
+    if options.html:
+        write_output("--html", options.html, html_page(prompt, answers, options.decoding))
+    return 0
 
 
 def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int) -> list[Answer]:
@@ -97,19 +91,17 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
         raise UserError("the prompt is empty; it needs at least one character")
     if not 0 <= seed < 2**32:
         raise UserError(f"--seed {seed} lies outside 0 to {2**32 - 1}")
-    build = choose_decoding(decoding)
+    chosen = entry_of(decoding)
     paths = sorted(glob(models, recursive=True), key=_natural)  # noqa: PTH207 (Path.glob takes no absolute pattern)
     if not paths:
         raise UserError(f"no trained model at {models!r}; train them with `make`, or name others with --models")
-    if others := [path for path in paths if not path.endswith(".safetensors")]:
-        raise UserError(f"--models {models!r}: {others[0]} is not a safetensors file")
-    if over_tokens := [path for path in paths if _reads_tokens(path)]:
+    names = _names(paths)
+    loaded = [load_model(path) for path in paths]
+    if over_tokens := [path for path, model in zip(paths, loaded, strict=True) if model.config.vocabulary > VOCABULARY]:
         raise UserError(
             f"{over_tokens[0]}: a model over tokens; only models over bytes can be asked here, and what this one "
             "writes is in the table `samples` of its results"
         )
-    names = _names(paths)
-    loaded = [load_model(path) for path in paths]
     room = {name: model.config.block - len(prompt) for name, model in zip(names, loaded, strict=True)}
     tightest = min(room, key=room.__getitem__)
     wanted = min(BYTES, room[tightest]) if length is None else length
@@ -125,28 +117,22 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
     steps = tqdm(zip(names, paths, loaded, strict=True), total=len(paths), unit="model", leave=False, disable=None)
     answers = []
     for name, path, model in steps:
-        decode = build(path, model)
-        answers.append(Answer(name, following(model, prompt, decode), generate(model, prompt, wanted, decode, seed)))
+        try:
+            decode = decoder_of(chosen, model)
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from error
+        answers.append(answer(name, model, prompt, wanted, decode, seed))
     return answers
 
 
-def choose_decoding(text: str) -> Callable[[str, GPT], Decoder]:
-    """Builder of the decoding ``name`` or ``name=value`` for a model, called with its weights file and the model.
-
-    The value is that of the decoding's first parameter; others have their defaults. Several, with spaces between them,
-    are the links of a chain.
-    """
+def entry_of(text: str) -> dict[str, Any]:
+    """Return ``name`` or ``name=value`` as an entry of the config's lists; several, with spaces between, as a chain."""
     entries = [_entry(part) for part in text.split() or [text]]
-    names = [entry.pop("name") for entry in entries]
-    if names == ["bat"]:
-        return lambda path, model: _bat(path, model, **entries[0])
-    chain = {"chain": [{name: values} for name, values in zip(names, entries, strict=True)]}
-    decoder(chain)  # refuses what can be no link before a model is loaded
-    return lambda path, model: decoder(chain, model.config.vocabulary)
+    return entries[0] if len(entries) == 1 else {"chain": [{entry.pop("name"): entry} for entry in entries]}
 
 
 def _entry(text: str) -> dict[str, Any]:
-    """Return what ``name`` or ``name=value`` says as an entry of the config's lists."""
+    """Return the entry of a method, whose first parameter has the value, and each other one its default."""
     name, equals, number = text.partition("=")
     if name not in DECODINGS:
         near = difflib.get_close_matches(name, DECODINGS, n=1)
@@ -162,30 +148,16 @@ def _entry(text: str) -> dict[str, Any]:
             settings[methods()[name].parameters[0].key] = json.loads(number)
         except json.JSONDecodeError:
             raise UserError(f"--decoding {name}: {number!r} is not a number") from None
-    parameters(settings)  # refuses a bad value before a model is loaded
     return settings
 
 
-def _bat(path: str, model: GPT, delta: float) -> Decoder:
-    from oversmoothing.samples.bat import bat_decoder  # imported here because it compiles, which takes a second
-
-    try:
-        return bat_decoder(head_matrix(model, path).detach().cpu().numpy(), delta)
-    except ValueError as error:
-        raise UserError(f"{path}: its head: {error}") from error
-
-
 @torch.inference_mode()
-def following(model: GPT, prompt: bytes, decode: Decoder) -> np.ndarray:
-    """Distribution of the byte after the prompt, shape (v,)."""
-    return decode(model(_tokens(model, prompt))[:, -1].softmax(dim=-1))[0].cpu().numpy()
-
-
-def generate(model: GPT, prompt: bytes, length: int, decode: Decoder, seed: int) -> bytes:
-    """A sampled continuation; models, decodings and lengths share their random numbers."""
-    tokens = _tokens(model, prompt)
+def answer(name: str, model: GPT, prompt: bytes, length: int, decode: Decoder, seed: int) -> Answer:
+    """Continuation of the prompt by a model; models, decodings and lengths share their random numbers."""
+    tokens = torch.tensor([list(prompt)], device=model.head.weight.device)
+    p = decode(model(tokens)[:, -1].softmax(dim=-1))[0].cpu().numpy()
     grown = sample(model, tokens, draws_for(seed, [0], length, tokens.device), decode)
-    return grown[0].byte().cpu().numpy().tobytes()
+    return Answer(name, p, bytes(grown[0].tolist()))
 
 
 def page(prompt: bytes, answers: Sequence[Answer], decoding: str, width: int) -> str:
@@ -197,13 +169,13 @@ def page(prompt: bytes, answers: Sequence[Answer], decoding: str, width: int) ->
     for start in range(0, len(columns), across):
         lines.append("")
         for row in zip_longest(*columns[start : start + across], fillvalue=""):
-            lines.append((" " * GAP).join(cell + " " * (COLUMN - _width(cell)) for cell in row).rstrip())
+            lines.append((" " * GAP).join(set_cell_size(cell, COLUMN) for cell in row).rstrip())
     return "\n".join(lines)
 
 
-def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: str) -> None:
-    """Write the answers as a self-contained web page."""
-    text = web_page(
+def html_page(prompt: bytes, answers: Sequence[Answer], decoding: str) -> str:
+    """Return the answers as a self-contained web page."""
+    return web_page(
         "commands/prompt.html",
         title="How each model continues",
         prompt=prompt,
@@ -214,7 +186,6 @@ def write_html(prompt: bytes, answers: Sequence[Answer], decoding: str, path: st
         legend=LEGEND,
         shown=html,
     )
-    write_output("--html", path, text)
 
 
 def _column(answer: Answer, prompt: bytes, highest: float) -> list[str]:
@@ -222,39 +193,13 @@ def _column(answer: Answer, prompt: bytes, highest: float) -> list[str]:
     for name, p in answer.top():
         lines.append(f"{name:<7}{_bar(p / highest, COLUMN - 15)} {100 * p:5.1f} %")
     lines += [""] * (BARS - len(answer.top()) + 1)
-    return [*lines, *_wrapped(visible(last_word(prompt) + answer.sample).replace("↵", "↵\n"))]
+    text = visible(last_word(prompt) + answer.sample).replace("↵", "↵\n")
+    return [*lines, *(line for paragraph in text.split("\n") for line in chop_cells(paragraph, COLUMN) or [""])]
 
 
 def _bar(share: float, width: int) -> str:
     whole, part = divmod(round(share * width * 8), 8)
     return (BLOCKS[-1] * whole + (BLOCKS[part] if part else "")).ljust(width)
-
-
-def _wrapped(text: str) -> Iterator[str]:
-    """Lines of the column's width, broken between characters because the spaces of a sample matter."""
-    for paragraph in text.split("\n"):
-        line = ""
-        for character in paragraph:
-            if _width(line + character) > COLUMN:
-                yield line
-                line = ""
-            line += character
-        yield line
-
-
-def _width(text: str) -> int:
-    """Number of terminal columns that the text takes."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _tokens(model: GPT, prompt: bytes) -> torch.Tensor:
-    ids = np.frombuffer(prompt, np.uint8).astype(np.int64)
-    return torch.from_numpy(ids)[None].to(model.head.weight.device)
-
-
-def _reads_tokens(path: str) -> bool:
-    """Whether a model lies in the results of a study over tokens, as ``RESULTS/models/NAME/weights.safetensors``."""
-    return (Path(path).parent / "../../tokens/vocabulary.parquet").is_file()
 
 
 def _names(paths: Sequence[str]) -> list[str]:

@@ -11,11 +11,10 @@ BLOCK = 1 << 16  # bytes
 
 
 def relay(command: Sequence[str]) -> int:
-    """Run a program, pass all of its output on to standard error, and return its exit status.
+    """Run a program, pass its output on to standard error, a terminal if that is one, and return its exit status.
 
-    If standard error is a terminal, the program sees one too. After Ctrl-C, which the program gets as well, it is
-    waited for, so that it ends its jobs and removes its locks; what it and they write from then on is dropped, and
-    the KeyboardInterrupt is raised.
+    After Ctrl-C, which the program gets as well, it is waited for, so that it ends its jobs and removes its locks; what
+    it and they write from then on is dropped, and the KeyboardInterrupt is raised.
     """
     stream, interrupt = sys.stderr.fileno(), None
     source, sink = pty.openpty() if os.isatty(stream) else os.pipe()

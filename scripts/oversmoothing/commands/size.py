@@ -1,36 +1,27 @@
 """Find how many columns an LM head needs: what the best heads of each rank force of a truth's predictions of a text."""
 
 import argparse
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from math import isnan
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from oversmoothing.commands.one_head import draft
 from oversmoothing.commands.one_head.forced import distributions_at
-from oversmoothing.commands.one_head.size import Size, Sizes, refusal
-from oversmoothing.commands.one_head.source import find_model, tokenizer_of
-from oversmoothing.commands.one_head.source import load as load_model
-from oversmoothing.commands.one_head.text import Passage, owners, passages
+from oversmoothing.commands.one_head.size import Sizes, by_kept, order_of, refusal
+from oversmoothing.commands.one_head.source import files, find_model, load, tokenizer_of
+from oversmoothing.commands.one_head.text import Passage, owners, passages, shown
 from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
-from oversmoothing.commands.output import check_output
 from oversmoothing.data.files import read_beginning
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.jobs import UserError
-from oversmoothing.models.device import Compute
-from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.printable import printable
 
 TARGETS = 0.1, 0.01, 0.001  # nats
 PASSAGES = 32
-PICTURES = ".png", ".svg", ".pdf"
+PARTS = 32, 16, 8, 4, 2  # of the vocabulary, which drafts keep unless numbers are given
 LOOSE = 1e-3  # nats: a proved error from which on the report names it
 WIDTH = 80  # of a terminal
 RANKS = "to fit; one that forces nothing is shown as the smallest that forces nothing (default: 4,8,16,32)"
@@ -38,17 +29,6 @@ RANKS = "to fit; one that forces nothing is shown as the smallest that forces no
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command and return its exit status."""
-    options = parser().parse_args(arguments)
-    measured = run(options)
-    course = measured.pop("course", None)
-    if options.draft:
-        draw(options.draft, measured, course)
-    tell(report(measured), measured, options.json)
-    return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """Parser of the command's arguments."""
     example = "example: oversmoothing size --truth EleutherAI/pythia-70m --text book.txt"
     command = argparse.ArgumentParser(prog="oversmoothing size", description=__doc__, epilog=example)
     what = (
@@ -67,12 +47,15 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--positions", type=int, default=1000, metavar="N", help=f"{what}(default: %(default)s)")
     what = "that a fit may take (default: %(default)s)"
     command.add_argument("--memory", type=float, default=4, metavar="GIB", help=what)
-    what = "how often the model accepts the drafts of small ones, by tokens kept and by rank; FILE: also as a picture"
-    command.add_argument("--draft", nargs="?", const="", metavar="FILE", help=f"{what} (.png, .svg or .pdf)")
+    what = "also how often the model accepts the drafts of small ones, by tokens kept and by rank"
+    command.add_argument("--draft", action="store_true", help=what)
     kept = "tokens that a draft keeps, the commonest (default: a 32nd to half of the vocabulary)"
     command.add_argument("--kept", type=_numbers, metavar="K,K,...", help=kept)
     add_options(command)
-    return command
+    options = command.parse_args(arguments)
+    measured = run(options)
+    tell(report(measured), measured, options.json)
+    return 0
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
@@ -82,11 +65,13 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     if not options.memory > 0:
         raise UserError(f"--memory {options.memory} must be more than 0")
     check_json(options.json, "truth", "ranks", "smallest")
-    if options.kept and options.draft is None:
+    if options.kept and not options.draft:
         raise UserError("--kept: it is of drafts; add --draft, or leave it out")
-    if options.draft:
-        check_picture(options.draft)
-    model, tokens, source = load(options, read_beginning(options.text, options.column), compute := compute_of(options))
+    compute, text = compute_of(options), read_beginning(options.text, options.column)
+    source = find_model(options.truth, options.revision, options.assets)
+    tokenizer, vocabulary = tokenizer_of(source.folder)
+    model = load(source.folder, options.truth, vocabulary, options.bos, compute)
+    tokens = encode(tokenizer, vocabulary, text, options.text)
     chosen = passages(tokens, model.config.block, options.positions, options.text, PASSAGES)
     passage = owners(chosen)
     if len(chosen) < 2:
@@ -98,33 +83,21 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     for rank in options.ranks:  # refused before the model is run
         if rank < columns and (why := refusal(int((passage % 2 == 0).sum()), rows, rank, memory)):
             raise UserError(f"--ranks {rank}: {why}")
-    with tqdm(unit=" steps", leave=False, disable=None, bar_format="{desc}: {n_fmt} steps, {elapsed}") as shown:
-        began = time.monotonic()
-
-        def begin(rank: int) -> Callable[[], object]:
-            shown.set_description_str(f"rank {rank}")
-            shown.reset()
-            return shown.update
-
-        def ended(size: Size) -> None:
-            after = tqdm.format_interval(time.monotonic() - began)
-            tqdm.write(f"rank {size.rank}: forces at most {size.forced:.3g} nats, {after} so far", file=sys.stderr)
-
-        p = distributions_at(model, chosen, np.arange(len(passage)), compute.precision)
-        sizes = Sizes(p, passage, columns, memory, begin, ended)
-        by_rank = [sizes.of(rank) for rank in options.ranks]
-        smallest = [needed(sizes, nats, options.search) for nats in TARGETS]
-    drafted = (
-        {} if options.draft is None else drafts(sizes, tokens, chosen, options.kept, [row.rank for row in by_rank])
-    )
-    return {
-        "truth": source | compute.facts | {"tokens": rows, "width": width, "bias": bias, "cap": cap},
+    p = distributions_at(model, chosen, np.arange(len(passage)), compute.precision)
+    sizes = Sizes(p, passage, columns, memory)
+    by_rank = [sizes.of(rank) for rank in options.ranks]
+    smallest = [needed(sizes, nats, options.search) for nats in TARGETS]
+    measured = {
+        "truth": files(options.truth, source)
+        | compute.facts
+        | {"bos": model.bos, "tokens": rows, "width": width, "bias": bias, "cap": cap},
         "text": {"file": options.text, "fitted": len(sizes.fitted), "held": len(sizes.held), "passages": len(chosen)},
-        "ranks": [_row(size) for size in by_rank],
+        "ranks": [asdict(size) for size in by_rank],
         "smallest": smallest,
         "searched": options.search,
-        **drafted,
     }
+    ranks = [size.rank for size in by_rank]
+    return measured | ({"draft": drafts(sizes, tokens, chosen, options.kept, ranks)} if options.draft else {})
 
 
 def needed(sizes: Sizes, nats: float, search: bool) -> dict[str, Any]:
@@ -140,48 +113,15 @@ def needed(sizes: Sizes, nats: float, search: bool) -> dict[str, Any]:
 def drafts(
     sizes: Sizes, tokens: np.ndarray, chosen: Sequence[Passage], kept: Sequence[int] | None, ranks: Sequence[int]
 ) -> dict[str, Any]:
-    """Return the part ``draft`` of the JSON, and the ``course`` of the picture: mean mass by number of tokens kept.
-
-    `tokens` are those of the text, `chosen` its passages, of which the odd ones were held out.
-    """
-    v = sizes.held.shape[1]
-    order = draft.order_of(draft.counted(tokens, chosen[1::2], v))
-    numbers = kept or draft.usual(v)
-    by_kept = draft.by_kept(sizes.held, sizes.passage, order, numbers)
-    rows = {"kept": by_kept, "ranks": [sizes.accepted[rank] for rank in ranks]}
-    part = {name: [asdict(row) for row in own] for name, own in rows.items()}
+    """Return the part ``draft`` of the JSON, of a text and its passages, of which the odd ones were held out."""
+    order = order_of(tokens, chosen[1::2])
+    numbers = kept or [k for part in PARTS if (k := sizes.held.shape[1] // part)]
     return {
-        "draft": {"seen": len(order), "beyond": [k for k in numbers if k > len(order)], **part},
-        "course": draft.course(sizes.held, order),
+        "seen": len(order),
+        "beyond": [k for k in numbers if k > len(order)],
+        "kept": [asdict(row) for row in by_kept(sizes.held, sizes.passage, order, numbers)],
+        "ranks": [asdict(sizes.accepted[rank]) for rank in ranks],
     }
-
-
-def check_picture(path: str) -> None:
-    """Raise a `UserError` if a picture cannot be written there, or would replace a file."""
-    if Path(path).suffix not in PICTURES:
-        raise UserError(f"--draft {path}: no picture; end its name in {', '.join(PICTURES)}, or give --draft alone")
-    earlier = Path(path).is_file() and draft.TITLE.encode() in Path(path).read_bytes()
-    if not earlier:
-        check_output("--draft", path, lambda text: False)
-
-
-def draw(path: str, measured: dict[str, Any], course: np.ndarray) -> None:
-    """Write the picture of the part ``draft`` of what `run` returns."""
-    from oversmoothing.commands.one_head import draft_picture  # with Matplotlib, which takes a second
-    from oversmoothing.tables.figures.style import write_figure
-
-    part = measured["draft"]
-    name = Path(measured["truth"]["name"]).name
-    write_figure(draft_picture.draw(course, part["kept"], part["ranks"], name), [path])
-
-
-def load(options: argparse.Namespace, text: str, compute: Compute) -> tuple[TokenModel, np.ndarray, dict[str, Any]]:
-    """Return the truth, the text's tokens and what is known of the truth's files."""
-    source = find_model(options.truth, options.revision, options.assets)
-    tokenizer, vocabulary = tokenizer_of(source.folder)
-    truth = load_model(source.folder, options.truth, vocabulary, options.bos, compute)
-    files = {"name": options.truth} | source._asdict() | {"folder": str(source.folder), "bos": truth.bos}
-    return truth, encode(tokenizer, vocabulary, text, options.text), files
 
 
 def report(measured: dict[str, Any]) -> str:
@@ -197,7 +137,10 @@ def report(measured: dict[str, Any]) -> str:
         f"  positions    {text['fitted']:,} that heads are fitted to, {text['held']:,} in other passages",
         "",
         "  rank  forces at most, nats [95 % interval]  where fitted",
-        *(_line(row) for row in measured["ranks"]),
+        *(
+            f"  {row['rank']:>4}  {shown(row, 'forced', '.3g')}".ljust(46) + f"{row['fitted']:.3g}"
+            for row in measured["ranks"]
+        ),
         "",
         *(f"  at most {row['nats']:g} nats: {_needed(row)}" for row in measured["smallest"]),
         *([] if measured["searched"] else ["  No other rank was fitted; --search finds the smallest."]),
@@ -228,20 +171,14 @@ def _drafts(part: dict[str, Any], name: str) -> list[str]:
     return [
         "",
         f"How often {name} accepts a draft [95 % interval]",
-        *(f"  {size['size']:>7,} {what:<13}{most:>8} {_accepted(size)}" for what, most, own in rows for size in own),
+        *(
+            f"  {size['size']:>7,} {what:<13}{most:>8} {shown(size, 'acceptance', '.4f')}"
+            for what, most, own in rows
+            for size in own
+        ),
         "",
         fill(note, WIDTH),
     ]
-
-
-def _accepted(row: dict[str, Any]) -> str:
-    interval = "" if row["low"] is None else f" [{row['low']:.4f}, {row['high']:.4f}]"
-    return f"{row['acceptance']:.4f}{interval}"
-
-
-def _line(row: dict[str, Any]) -> str:
-    interval = "" if row["low"] is None else f" [{row['low']:.3g}, {row['high']:.3g}]"
-    return f"  {row['rank']:>4}  {row['forced']:.3g}{interval}".ljust(46) + f"{row['fitted']:.3g}"
 
 
 def _needed(row: dict[str, Any]) -> str:
@@ -249,10 +186,6 @@ def _needed(row: dict[str, Any]) -> str:
         return "more columns than could be fitted (more --positions, or --memory)"
     alone = row["above"] == row["rank"] - 1
     return f"rank {row['rank']:,}" if alone else f"rank {row['above'] + 1:,} to {row['rank']:,}"
-
-
-def _row(size: Size) -> dict[str, Any]:
-    return {key: None if isinstance(value, float) and isnan(value) else value for key, value in asdict(size).items()}
 
 
 def _numbers(text: str) -> tuple[int, ...]:

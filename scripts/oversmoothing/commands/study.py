@@ -13,7 +13,7 @@ from oversmoothing.jobs import UserError
 SNAKEFILE = Path("workflow/Snakefile")
 
 
-def snakemake(name: str, description: str | None, arguments: Sequence[str], target: str) -> int:
+def snakemake(name: str, description: str | None, target: str, arguments: Sequence[str]) -> int:
     """Parse ``--configfile``, make the target quietly in the project's folder, and return Snakemake's exit status."""
     parser = argparse.ArgumentParser(prog=f"oversmoothing {name}", description=description)
     parser.add_argument(

@@ -1,8 +1,8 @@
 """Two models on a few passages before they are compared: how long the rest takes here, and how large a KL is noise."""
 
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from oversmoothing.bat import DELTA
 from oversmoothing.bat.basis import Basis
 from oversmoothing.bat.basis import prepare as bat_basis
 from oversmoothing.bat.reject import LARGEST_DENSE, reject_set
-from oversmoothing.data.tokens.vocabulary import AUTO, Vocabulary, read_vocabulary
+from oversmoothing.commands.two_models import Pair
+from oversmoothing.data.tokens.vocabulary import read_vocabulary
 from oversmoothing.data.windows import read_windows
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import prepare
@@ -32,14 +33,6 @@ from oversmoothing.scores.metrics import score_window
 
 PASSAGES = 4
 LONG = 10.0  # seconds; what takes less is timed a second time, since the first may compile code
-
-
-class Model(NamedTuple):
-    """A model's folder, its name in messages, and the id before each text."""
-
-    folder: Path
-    name: str
-    bos: int | str | None = AUTO
 
 
 class Trial(NamedTuple):
@@ -60,44 +53,37 @@ class Trial(NamedTuple):
     forced: float | None
 
 
-def trial(
-    model: Model,
-    truth: Model,
-    results: Path,
-    config: Mapping[str, Any],
-    device: str,
-    precision: str,
-    cores: int,
-    linear: bool,
-) -> Trial:
-    """Run both models over the first windows of `results`; time TBAT and the forced part if the head is `linear`.
-
-    Decodings, and the tolerance of TBAT, are those of the config of the comparison.
-    """
-    decodings = config["decodings"]
-    windows = read_windows(results / "windows.parquet").slice(0, PASSAGES)
+def trial(asked: Namespace, pair: Pair) -> Trial:
+    """Run both models over the first windows; time TBAT and the forced part unless the model's logits are capped."""
+    decodings = pair.config["decodings"]
+    windows = read_windows(pair.results / "windows.parquet").slice(0, PASSAGES)
     passages = len(windows)
     windows = windows.take(np.arange(PASSAGES) % passages)  # several at a time, however few there are
-    vocabulary = read_vocabulary(results / "tokens/vocabulary.parquet")
-    compute = setup(device, {"precision": precision, "threads": 1})  # as the jobs do
+    vocabulary = read_vocabulary(pair.results / "tokens/vocabulary.parquet")
+    compute = setup(asked.device, {"precision": asked.precision, "threads": 1})  # as the jobs do
     exact = Compute(compute.device, "float32")
-    seconds, of_truth = _run(_loaded(truth, vocabulary, compute), windows, len(windows), compute.precision)
+    truth = load_token_lm(pair.folders[1], asked.truth, vocabulary, asked.bos, *compute)
+    seconds, of_truth = _run(truth, windows, len(windows), compute.precision)
+    del truth
     p = distributions(_softmax(of_truth[0][:1]), len(vocabulary))
-    loaded = _loaded(model, vocabulary, compute)
+    load = partial(load_token_lm, pair.folders[0], asked.model, vocabulary, asked.bos)
+    loaded = load(*compute)
     passed, used = _run(loaded, windows, len(windows), compute.precision)
-    scores = _scored(WindowLogits(0, used[0], {"truth": of_truth[0]}), decodings)
+    first = WindowLogits(0, used[0], {"truth": of_truth[0]})
+    decoders = {decoding_name(entry): decoder(entry) for entry in decodings}
+    scores = _timed(lambda: score_window(first, decoders, OF_DISTRIBUTIONS, TAU))
     weights, bias = loaded.head.weight.cpu().numpy(), loaded.head.bias
     if compute.precision != exact.precision:
         del loaded
-        loaded = _loaded(model, vocabulary, exact)
+        loaded = load(*exact)
     alone = run_windows(loaded, windows, 1, exact.precision)
     nats = np.concatenate([divergence(_softmax(a.logits), _log_softmax(b)) for a, b in zip(alone, used, strict=True)])
     log_q = _log_softmax(used[0][:1])
     tbat = forced = None
-    if linear:
-        use_threads(cores)
+    if pair.cap is None:
+        use_threads(asked.cores)
         basis = bat_basis(weights)
-        tbat = _rejected(basis, np.exp(log_q), decodings, config["metrics"]["tbat"]["mass_tolerance"])
+        tbat = _rejected(basis, np.exp(log_q), decodings, pair.config["metrics"]["tbat"]["mass_tolerance"])
         head = prepare(weights, None if bias is None else bias.cpu().numpy())
         forced = _timed(lambda: project_on(head, p, log_q))
     both = (seconds + passed) / len(windows)
@@ -105,21 +91,11 @@ def trial(
     return Trial(len(vocabulary), passages, compute.precision, *of_noise, both, scores, tbat, forced)
 
 
-def _loaded(model: Model, vocabulary: Vocabulary, compute: Compute) -> TokenModel:
-    return load_token_lm(model.folder, model.name, vocabulary, model.bos, *compute)
-
-
 def _run(model: TokenModel, windows: pa.Table, batch: int, precision: str) -> tuple[float, list[np.ndarray]]:
     """Return how many seconds a model takes for windows, and their logits, each (s, v)."""
     begun = perf_counter()
     logits = [state.logits for state in run_windows(model, windows, batch, precision)]
     return perf_counter() - begun, logits
-
-
-def _scored(window: WindowLogits, decodings: Sequence[Mapping[str, Any]]) -> float:
-    """Return how many seconds the scores of a window take."""
-    decoders = {decoding_name(entry): decoder(entry) for entry in decodings}
-    return _timed(lambda: score_window(window, decoders, OF_DISTRIBUTIONS, TAU))
 
 
 def _rejected(basis: Basis, p: np.ndarray, decodings: Sequence[Mapping[str, Any]], tolerance: float) -> float:

@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from glob import escape
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 from tabulate import tabulate
 
-from oversmoothing.commands.options import add_bos, add_column
+from oversmoothing.commands.options import add_options
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import check_project
 from oversmoothing.data.tokens.vocabulary import AUTO
@@ -24,26 +24,25 @@ from oversmoothing.printable import printable
 
 CONFIGS = {"compare-models": "config.yaml", "frontier": "config-frontier.yaml"}  # in one folder, of the same results
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
-PRECISION = "of the models; bf16 adds noise to a small KL, auto takes it where it is faster (default: %(default)s)"
+PRECISION = "of the models; bf16 adds noise to a small KL, auto takes it where it is faster"
 ASSETS = "assets"  # folder of what is fetched from the hub
+# Of bytes: tables that need a head, hidden states, samples or tokens.
+LEFT_OUT = ("forced", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
 TOKENS_EACH, BYTES_EACH = 64, 256  # of a prompt, and of what is scored after it
 WIDTH = 80  # of a terminal
 
 
 class Pair(NamedTuple):
-    """Names of two models in tables, their folders, the folder of results, the config, and the model's cap.
+    """Two models that are compared."""
 
-    Over bytes `why` says why it is bytes that are compared.
-    """
-
-    model: str
+    model: str  # names in tables
     truth: str
-    folders: tuple[Path, Path]
+    folders: Sequence[Path]  # empty until they are fetched
     results: Path
     config: dict[str, Any]
-    cap: float | None  # c of logits c tanh(z / c)
+    cap: float | None  # c of the model's logits c tanh(z / c)
     snakemake: list[str]  # the command that runs the config, without what it makes
-    why: str | None = None
+    why: str | None = None  # it is bytes that are compared
 
 
 def add_arguments(command: argparse.ArgumentParser, over_bytes: bool = False) -> None:
@@ -55,7 +54,7 @@ def add_arguments(command: argparse.ArgumentParser, over_bytes: bool = False) ->
     command.add_argument("truth", help=f"the model that it is measured against{same}")
     text = "text to measure on: .txt, .md, .jsonl, .json, .parquet, also compressed"
     command.add_argument("--text", type=Path, required=True, metavar="FILE", help=text)
-    add_column(command)
+    add_options(command, "float32", PRECISION)
     number("--windows", default=100, help="passages of the text (default: 100)")
     length = f"(default: {TOKENS_EACH}" + (f"; {BYTES_EACH} bytes)" if over_bytes else ")")
     number("--prompt", help=f"tokens of each before the first scored one {length}")
@@ -63,27 +62,17 @@ def add_arguments(command: argparse.ArgumentParser, over_bytes: bool = False) ->
     if over_bytes:
         what = "compare distributions of bytes, as where the tokenizers differ; lengths are then in bytes"
         command.add_argument("--bytes", action="store_true", help=what)
-    command.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-    command.add_argument("--precision", choices=["auto", "bf16", "float32"], default="float32", help=PRECISION)
-    add_bos(command)
     number("--cores", default=2)
     command.add_argument("--results", type=Path, metavar="FOLDER", help="default: results/MODEL-beside-TRUTH")
 
 
-def run(
-    asked: argparse.Namespace,
-    name: str,
-    more: Mapping[str, Any],
-    measured: Collection[str],
-    of_linear: Collection[str] = (),
-    begin: Callable[[Pair], None] | None = None,
+def start(
+    asked: argparse.Namespace, name: str, more: Mapping[str, Any], of_linear: Collection[str] = ()
 ) -> tuple[int, Pair | None]:
-    """Check both models, write the config and make tables; return the exit status, and the pair if it is 0.
+    """Check both models, write the config and draw the windows; return the exit status, and the pair if it is 0.
 
-    `name` is that of the command, `more` what its config says beyond `study`, `measured` the tables that are made, and
-    `of_linear` those that are not made of a model whose logits are capped. `begin` is called with the
-    pair once the windows are drawn, before a model is run over all of them. What else the config wants, `finish` makes.
-    A command with the option ``--bytes`` compares bytes where the tokenizers differ.
+    `name` is that of the command, `more` what its config says beyond `study`, and `of_linear` tables that are not made
+    of a model whose logits are capped. A command with ``--bytes`` compares bytes where the tokenizers differ.
     """
     check_project(name)
     if not asked.text.exists():
@@ -96,49 +85,47 @@ def run(
                 f"{given}: a model that a study trained, which reads bytes; `head` and `size` measure it, and a config "
                 f"compares it, as `family: [{{name: mine, path: {folder / STUDIED}}}]`"
             )
-    cap, why, fetched = None, None, all(as_folder(given) and not as_gguf(given) for given in both)
-    if fetched:
-        folders = {path: find_folder(path) for path in both}
-        cap, why = examine(asked, folders)
     results = asked.results or Path("results") / f"{model}-beside-{truth}"
-    path = results / CONFIGS[name]
-    check_config(path, results)
-    results.mkdir(parents=True, exist_ok=True)
-    config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
-    print(f"config: {printable(str(path))}", flush=True)
+    path, windows = results / CONFIGS[name], str(results / "windows.parquet")
     quiet = [] if os.isatty(2) else ["--quiet", "host", "rules", "progress"]  # a terminal gets bars
     common = [sys.executable, "-m", "snakemake", *quiet, "--cores", str(asked.cores), "--configfile", str(path)]
-    windows = str(results / "windows.parquet")
-    if code := relay([*common, "--", "assets", *([windows] if fetched else [])]):
-        return code, None
-    if not fetched:
-        folders = {path: find_folder(path) for path in both}
-        cap, why = examine(asked, folders)
+
+    def paired(there: bool) -> Pair:
+        """Write the config of two models, whose files are checked before if they are there."""
+        folders = [find_folder(given) for given in both] if there else []
+        cap, why = examine(asked, dict(zip(both, folders, strict=True))) if there else (None, None)
+        check_config(path, results)
+        results.mkdir(parents=True, exist_ok=True)
         config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
+        return Pair(model, truth, folders, results, config, cap, common, why)
+
+    local = all(as_folder(given) and not as_gguf(given) for given in both)
+    pair = paired(local)
+    print(f"config: {printable(str(path))}", flush=True)
+    if code := relay([*common, "--", "assets", *([windows] if local else [])]):
+        return code, None
+    if not local:
+        pair = paired(True)
         if code := relay([*common, "--", windows]):
             return code, None
-    pair = Pair(model, truth, (folders[asked.model], folders[asked.truth]), results, config, cap, common, why)
-    if begin:
-        begin(pair)
-    tables = [str(results / f"tables/{table}.csv") for table in measured if table in config["wanted"]]
-    code = relay([*common, "--", *tables])
-    return (code, None) if code else (0, pair)
+    return 0, pair
 
 
-def finish(pair: Pair, report: str | None = None) -> str:
-    """Make what else the config wants, and Snakemake's report; return the line that says where all is.
+def make(pair: Pair, tables: Collection[str]) -> int:
+    """Make those of some tables that the config wants; return the exit status."""
+    wanted = [str(pair.results / f"tables/{table}.csv") for table in tables if table in pair.config["wanted"]]
+    return relay([*pair.snakemake, "--", *wanted])
 
-    What fails here takes nothing from the tables that were printed.
-    """
+
+def finish(pair: Pair, report: str) -> str:
+    """Make what else the config wants, and Snakemake's report; return the line that says where all is."""
     made = not relay(pair.snakemake)
     results = printable(str(pair.results))
     where = f"tables and figures: {results}/tables, {results}/figures"
-    if made and report:
+    if made:
         made = not relay([*pair.snakemake, "--quiet", "all", "--report", str(pair.results / report)])
         where += f"; all on one page: {results}/{report}" if made else ""
-    return (
-        where if made else f"{where}; some could not be made, and the log says why; what is printed above is complete"
-    )
+    return where + ("" if made else "; some could not be made, and the log says why; what is printed above is complete")
 
 
 def laid_out(rows: Sequence[Sequence[str]], heads: Sequence[str], note: str) -> str:
@@ -147,10 +134,7 @@ def laid_out(rows: Sequence[Sequence[str]], heads: Sequence[str], note: str) -> 
 
 
 def examine(asked: argparse.Namespace, folders: Mapping[str, Path]) -> tuple[float | None, str | None]:
-    """Check that two models can be compared; return the cap of the model's logits, and why bytes are compared if so.
-
-    Only a command with ``--bytes`` compares models whose tokenizers differ.
-    """
+    """Check that two models can be compared; return the cap of the model's logits, and why bytes are compared if so."""
     from oversmoothing.commands import over_bytes  # with PyTorch, which takes seconds
     from oversmoothing.commands.one_head.source import described
 
@@ -224,7 +208,7 @@ def study(
     fixed = yaml.safe_load(FIXED.read_text(encoding="utf-8"))
     prompt, scored = lengths(asked, why_bytes is not None)
     bos = {} if asked.bos == AUTO else {"bos": asked.bos}
-    config = {
+    config: dict[str, Any] = {
         **fixed,
         "results": str(results),
         "assets": ASSETS,
@@ -237,8 +221,9 @@ def study(
         "truths": [{"name": truth, "hub": asked.truth, **bos}],
         "samples": {"show": list(range(min(3, asked.windows)))},
     }
-    if why_bytes is None:
-        return config
-    from oversmoothing.commands.over_bytes import config_of
-
-    return config_of(config)
+    if why_bytes is not None:  # both models are byte views
+        view = {"layout": "tokens", "context": 0}
+        config |= {part: [{**entry, **view} for entry in config[part]] for part in ("family", "truths")}
+        config |= {"tokens": "bytes", "wanted": [*(each for each in config["wanted"] if each not in LEFT_OUT), "bytes"]}
+        config["language_model"] = {"block": prompt + scored}  # checked, though no sample is judged
+    return config

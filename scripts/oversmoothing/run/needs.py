@@ -34,21 +34,15 @@ def training_flops(settings: Mapping[str, Any]) -> int:
     return flops_per_byte(settings["model"]) * (3 * trained_bytes(settings) + evaluated) // 3
 
 
-def training_gpu_bytes(settings: Mapping[str, Any]) -> int:
-    """GPU memory of a training in bytes."""
-    return gpu_bytes(settings["model"], settings["training"]["batch"])
-
-
 def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
-    """Disk space of a study in bytes before compression, by category, if one training runs at a time.
-
-    Until a run ends, each training keeps its best weights beside its outputs; while a checkpoint is replaced, the
-    old and the new one exist.
-    """
-    trained = [model["settings"] for model in study["models"] if model["settings"]]
+    """Disk space of a study in bytes before compression, by category, if one training runs at a time."""
+    trained = _trained(study).values()
     shapes = [settings["model"] for settings in trained]
     sizes = [weight_bytes(shape) for shape in shapes]
-    snapshots = [size * _snapshots(settings["training"]) for size, settings in zip(sizes, trained, strict=True)]
+    snapshots = 0
+    for size, settings in zip(sizes, trained, strict=True):  # `training.loop.snapshot_steps`; powers of two count twice
+        last, kept = settings["training"]["max_steps"], settings["training"]["snapshots"]
+        snapshots += size * (1 + last.bit_length() + (0 if kept is True else last // kept)) if kept else 0
     run = [model for model in study["models"] if model["kind"] != "trial"]
     models, truths = len(run) + sum(part["count"] for part in study["further"]), len(study["truths"])
     states = sum(hidden_bytes(model["settings"]["model"]) for model in run if model["settings"])
@@ -57,29 +51,22 @@ def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
         "models converted to float32": study["converted"],
         "corpus": study["corpus"],
         "weights": sum(sizes),
-        "snapshots along training": sum(snapshots),
+        "snapshots along training": snapshots,
+        # Each training keeps its best weights until the run ends; one checkpoint replaces another.
         "checkpoints under way": sum(sizes) + 2 * max(map(checkpoint_bytes, shapes), default=0),
         "logits and hidden states": study["positions"] * (models * FLOAT32 * VOCABULARY + states),
         "scores": FLOAT32 * len(OF_DISTRIBUTIONS) * study["positions"] * models * study["decodings"] * truths,
     }
 
 
-def _snapshots(training: Mapping[str, Any]) -> int:
-    """Return the number of snapshots (see `training.loop.snapshot_steps`), multiples that are powers of two twice."""
-    last, kept = training["max_steps"], training["snapshots"]
-    more = 0 if kept is True or not kept else last // kept
-    return 1 + last.bit_length() + more if kept else 0
-
-
 def summary(study: Mapping[str, Any]) -> dict[str, str]:
     """Return the row of the table in `docs/scales.md`, by column name (study as in `report`)."""
-    trained = [model["settings"] for model in study["models"] if model["settings"]]
-    total = _operations(study)
+    trained, total = _trained(study).values(), _operations(study)
     return {
         "trainings": str(len(trained)),
         "operations": f"{total:.1e}",
         **{f"GPU hours at {rate} TFLOP/s": _hours(total, rate) for rate in (TFLOPS[1], TFLOPS[-1])},
-        "GPU memory": f"{max(map(training_gpu_bytes, trained), default=0) / 1e9:.0f} GB",
+        "GPU memory": f"{max(map(_gpu_bytes, trained), default=0) / 1e9:.0f} GB",
         "job memory": f"{study['memory'] / 1000:.0f} GB",
         "fetched": f"{sum(study['fetched'].values()) / 1e9:.1f} GB",
         "disk": f"{sum(disk_bytes(study).values()) / 1e9:.0f} GB",
@@ -87,22 +74,24 @@ def summary(study: Mapping[str, Any]) -> dict[str, str]:
 
 
 def report(study: Mapping[str, Any]) -> str:
-    """Needs of a study, in Markdown.
-
-    The study has ``models`` (``name``, ``kind``, and ``settings`` of its training or None), ``further`` (of each
-    kind of models made from these ``what`` they are, ``count`` and ``operations``), ``truths``, ``byte_views``
-    (``name``, and ``operations``, None where unknown), ``fetched`` (bytes by name, 0 where unknown), ``converted``
-    (bytes of models in float32), ``corpus`` (bytes of text), ``positions`` scored, the number of ``decodings``, and
-    ``memory`` (MB of the largest job).
-    """
-    trained = {model["name"]: model["settings"] for model in study["models"] if model["settings"]}
-    total = _operations(study)
+    """Return the needs of a study, as `plan.needs.study` describes it, in Markdown."""
+    trained, total = _trained(study), _operations(study)
     parts = [
         f"{len(trained)} trainings, {total:.1e} operations if each runs to its limit of steps "
         "(`training.patience` stops them sooner):"
     ]
     if trained:
-        parts.append(_table(_costs(name, settings) for name, settings in trained.items()))
+        costs = [
+            {
+                "model": name,
+                "million weights": f"{matrices(settings['model']) / 1e6:.1f}",
+                "operations per byte": f"{flops_per_byte(settings['model']):.1e}",
+                "GB of text": f"{trained_bytes(settings) / 1e9:.3g}",
+                "operations": f"{training_flops(settings):.1e}",
+            }
+            for name, settings in trained.items()
+        ]
+        parts.append(_table(costs))
     for part in study["further"]:
         if part["count"]:
             parts.append(f"Among the operations: {part['operations']:.1e} of {part['count']} {part['what']}.")
@@ -120,14 +109,18 @@ def report(study: Mapping[str, Any]) -> str:
         ]
         assumed = "if a core does as on two machines on which small trainings were timed; a larger model may reach more"
         parts += [f"Without a GPU, processor minutes of training, {assumed}:", _table(cores)]
-        largest = max(trained, key=lambda name: training_gpu_bytes(trained[name]))
+        largest = max(trained, key=lambda name: _gpu_bytes(trained[name]))
         parts.append(
             f"Memory: {study['memory'] / 1000:.0f} GB for the largest job; on the GPU about "
-            f"{training_gpu_bytes(trained[largest]) / 1e9:.0f} GB to train {largest} "
+            f"{_gpu_bytes(trained[largest]) / 1e9:.0f} GB to train {largest} "
             "(a smaller `training.batch` and a larger `training.accumulation` lower that)."
         )
+    kind, rate = next(iter(CORES.items()))
     for view in study["byte_views"]:
-        parts.append(f"Byte view {view['name']}: {_of_byte_view(view['operations'])}.")
+        takes = "as many operations as its weights ask for, which `snakemake assets` lists"
+        if (count := view["operations"]) is not None:
+            takes = f"{count:.1e} operations, processor minutes of a core with {kind}: {_minutes(count, rate)}"
+        parts.append(f"Byte view {view['name']}: {takes}.")
     disk = disk_bytes(study)
     disk["all"] = sum(disk.values())
     parts += ["Disk, before compression:", _table({"for": of, "GB": f"{size / 1e9:.2f}"} for of, size in disk.items())]
@@ -137,15 +130,13 @@ def report(study: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _costs(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the row of a training in the table of operations."""
-    return {
-        "model": name,
-        "million weights": f"{matrices(settings['model']) / 1e6:.1f}",
-        "operations per byte": f"{flops_per_byte(settings['model']):.1e}",
-        "GB of text": f"{trained_bytes(settings) / 1e9:.3g}",
-        "operations": f"{training_flops(settings):.1e}",
-    }
+def _trained(study: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the settings of each training by the name of its model."""
+    return {model["name"]: model["settings"] for model in study["models"] if model["settings"]}
+
+
+def _gpu_bytes(settings: Mapping[str, Any]) -> int:
+    return gpu_bytes(settings["model"], settings["training"]["batch"])
 
 
 def _table(rows: Iterable[Mapping[str, str]]) -> str:
@@ -157,24 +148,14 @@ def _table(rows: Iterable[Mapping[str, str]]) -> str:
 
 def _operations(study: Mapping[str, Any]) -> int:
     """Return the operations of all trainings, and of what is made from them."""
-    trained = sum(training_flops(model["settings"]) for model in study["models"] if model["settings"])
-    return trained + sum(part["operations"] for part in study["further"])
-
-
-def _of_byte_view(operations: int | None) -> str:
-    if operations is None:
-        return "as many operations as its weights ask for, which `snakemake assets` lists"
-    kind, rate = next(iter(CORES.items()))
-    return f"{operations:.1e} operations, processor minutes of a core with {kind}: {_minutes(operations, rate)}"
+    return sum(map(training_flops, _trained(study).values())) + sum(part["operations"] for part in study["further"])
 
 
 def _minutes(operations: float, rate: float) -> str:
-    """Return how many minutes a core takes that reaches so many TFLOP/s."""
     minutes = operations / rate / 6e13
     return f"{minutes:,.0f}" if minutes >= 1 else "less than 1"
 
 
 def _hours(operations: float, rate: int) -> str:
-    """Return how many hours a GPU takes that reaches so many TFLOP/s."""
     hours = operations / rate / 3.6e15
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.1f}" if hours >= 0.1 else "less than 0.1"

@@ -6,8 +6,8 @@ with other windows, another threshold or older code is never mistaken for one of
 
 import csv
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,8 @@ from oversmoothing.training.folder import Folder, training_key, training_package
 from oversmoothing.training.history import lowest_loss
 
 FINISHED, OUTDATED, ABSENT = "finished", "outdated", "absent"
-STAGES = {
-    "logits": ["logits"],
-    "scores": ["scores"],
-    "heads": ["argmaxability", "ranks"],
-    "samples": ["samples"],
-    "quality": ["quality"],
-}
+STAGES = {name: [name] for name in ("logits", "scores", "heads", "samples", "quality")}
+STAGES["heads"] = ["argmaxability", "ranks"]
 QUICK = ("tables", "figures", "models.parquet")  # made in seconds from the others
 BY_FOLDER = ("models", "samples")  # folders with one subfolder per model
 
@@ -33,34 +28,30 @@ BY_FOLDER = ("models", "samples")  # folders with one subfolder per model
 def read_summary(text: str) -> dict[str, str]:
     """State of each file in the output of ``snakemake --summary``: `FINISHED`, `OUTDATED` or `ABSENT`.
 
-    An outdated one exists, but would be made again because it, or another output of its job, comes from another
-    config, text or code.
+    An outdated one exists, but would be made again, or another output of its job would be.
     """
-    states = {}
-    for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
-        there = FINISHED if row["plan"] == "no update" else OUTDATED
-        states[row["output_file"]] = ABSENT if row["date"] == "-" else there
-    return states
+    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    return {
+        row["output_file"]: ABSENT if row["date"] == "-" else FINISHED if row["plan"] == "no update" else OUTDATED
+        for row in rows
+    }
 
 
 def model_of(path: str | Path, results: str | Path) -> str | None:
     """Return the model that a file of the results folder belongs to; None for a file elsewhere."""
-    try:
-        parts = Path(path).relative_to(results).parts
-    except ValueError:
-        return None
+    path = Path(path)
+    parts = path.relative_to(results).parts if path.is_relative_to(results) else ()
     if len(parts) < 2:
         return None
-    return parts[1] if parts[0] in BY_FOLDER else Path(path).stem
+    return parts[1] if parts[0] in BY_FOLDER else path.stem
 
 
 def training_state(
     model: Mapping[str, Any], states: Mapping[str, str], results: str | Path, code: str, manifest: Mapping[str, Any]
 ) -> str:
-    """Say how far a model's training is, by its checkpoint or history: "step 12,000 of 100,000, validation loss 1.530".
+    """Say how far the training of a row of `followed_models` is: "step 12,000 of 100,000, validation loss 1.530".
 
-    The model is a row of `followed_models`, `code` the fingerprint of the training's code, and `manifest` that of the
-    corpus, empty if there is none yet. A truncated head, which is not trained, gives "-".
+    `code` is the fingerprint of the training's code, and `manifest` that of the corpus, empty if there is none yet.
     """
     if model["kind"] == "svd":
         return "-"
@@ -81,16 +72,16 @@ def overview(
     models: Sequence[Mapping[str, Any]], trainings: Mapping[str, str], states: Mapping[str, str], results: str | Path
 ) -> list[dict[str, str]]:
     """Return a row per model: ``model``, ``training`` and a column per stage, such as "done", "waiting" or "3 of 7"."""
+    found: dict[tuple[str | None, str], Counter[str]] = defaultdict(Counter)
+    for path, state in states.items():
+        if name := model_of(path, results):
+            found[name, Path(path).relative_to(results).parts[0]][state] += 1
     rows = []
-    for model in models:
-        row = {"model": model["model"], "training": trainings[model["model"]]}
-        for stage, folders in STAGES.items():
-            row[stage] = _count(
-                state
-                for path, state in states.items()
-                if model_of(path, results) == model["model"] and Path(path).relative_to(results).parts[0] in folders
-            )
-        rows.append(row)
+    for name in (model["model"] for model in models):
+        stages = {
+            stage: sum((found[name, folder] for folder in folders), Counter()) for stage, folders in STAGES.items()
+        }
+        rows.append({"model": name, "training": trainings[name], **{stage: _count(n) for stage, n in stages.items()}})
     return rows
 
 
@@ -122,8 +113,7 @@ def _under_way(model: Mapping[str, Any], code: str, manifest: Mapping[str, Any])
     return f"step {progress['step']:,} of {steps:,}, validation loss {loss:.3f}"
 
 
-def _count(states: Iterable[str]) -> str:
-    count = Counter(states)
+def _count(count: Counter[str]) -> str:
     done, old, total = count[FINISHED], count[OUTDATED], count.total()
     if not total:
         return "-"

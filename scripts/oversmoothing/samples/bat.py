@@ -10,7 +10,7 @@ from oversmoothing.bat import DELTA
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import UserError
-from oversmoothing.models.predictor import Predictor, cap_of, head_matrix
+from oversmoothing.models.predictor import Predictor, head_matrix
 from oversmoothing.scores.catalogue.decoders import parameters
 from oversmoothing.scores.decodings.pure import pure
 from oversmoothing.scores.probabilities import Array, Decoder, renormalised
@@ -20,7 +20,7 @@ MASS_TOLERANCE = 1e-9  # tokens with less total mass are dropped without a proof
 
 def decoder_of(decoding: Mapping[str, Any], model: Predictor) -> Decoder:
     """Return the map for ``{name: bat, delta: 0.22}``; a `UserError` names an invalid value or head."""
-    if (cap := cap_of(model)) is not None:
+    if (cap := getattr(model, "cap", None)) is not None:
         raise UserError(f"decoding bat: it needs linear logits, and this model's are capped at {cap:g}; leave bat out")
     try:
         return bat_decoder(head_matrix(model, "decoding bat").detach().cpu().numpy(), *parameters(decoding))
@@ -29,39 +29,17 @@ def decoder_of(decoding: Mapping[str, Any], model: Predictor) -> Decoder:
 
 
 def bat_decoder(weights: np.ndarray, delta: float = DELTA, mass_tolerance: float = MASS_TOLERANCE) -> Decoder:
-    """Decoder that removes each distribution's BAT-reject set and renormalises (thesis 2.2 and appendix D).
+    """Return the map that removes each distribution's BAT-reject set and renormalises (thesis 2.2 and appendix D).
 
     The authors draw tokens until a linear program proves one to be in the support of every possible truth, which
     samples from the same distribution. Their threshold is not a separate parameter: a token with p_i > 1 - e^-delta
-    needs no program. Tokens that cannot be decided in floating point are removed as well. If no token is proved to be
-    in the support (a flat distribution of a head of low rank), the most probable one is kept, the lowest id among
-    equals, which is greedy decoding. The condition is the thesis's, W^T q = W^T p; the one after a LayerNorm needs the
-    hidden state, which a decoder does not see.
+    needs no program. Undecided tokens are removed as well. If none is proved to be in the support, the most probable
+    token is kept, the lowest id among equals. The condition is the thesis's, W^T q = W^T p; the one after a LayerNorm
+    needs the hidden state, which a decoder does not see.
 
-    Parameters
-    ----------
-    weights : array, shape (v, d)
-        The head W of the model. From rank v - 1 on (v with the constant vector) no token is ever rejected, and the
-        decoder is `pure`.
-    delta : float
-        Largest log ratio of the truth to the model, in nats, 0 to 20.
-    mass_tolerance : float
-        As in `reject_set`; 0 decides every token. A vocabulary of sub-words is decoded much faster with 1e-3.
-
-    Returns
-    -------
-    callable
-        Map of distributions (n, v), NumPy arrays or torch tensors on any device; the sets are computed on the CPU.
-
-    Raises
-    ------
-    ValueError
-        If `weights` is not a finite matrix or a number is out of range; in a call, if a row is not a distribution.
-
-    References
-    ----------
-    M. Finlayson, J. Hewitt, A. Koller, S. Swayamdipta and A. Sabharwal, "Closing the curious case of neural text
-    degeneration", ICLR 2024.
+    The map takes distributions (n, v), NumPy arrays or torch tensors on any device; sets are computed on the CPU. From
+    the rank v - 1 of `weights` (v, d) on it is `pure`. `delta` and `mass_tolerance` are those of `reject_set`. A
+    `ValueError` is raised if weights are not finite or a number is out of range; in a call, for no distribution.
     """
     basis = prepare(weights)
     v = len(basis.columns)

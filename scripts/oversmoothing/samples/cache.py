@@ -2,36 +2,30 @@
 
 import math
 from collections.abc import Iterable
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from oversmoothing.models.model import GPT, Attention, Block, rotate
-from oversmoothing.models.predictor import Foreign, Predictor, Remembering
 
 NOT_FINITE = "the model's logits are not all finite numbers; its weights are damaged, or its training diverged"
 
 
-def remember(model: Predictor, n: int, length: int, precision: str) -> Remembering:
+def remember(model: Any, n: int, length: int, precision: str) -> Any:
     """Return a cache for n texts of up to `length` tokens (see `Cache`); models other than a GPT provide their own."""
-    if isinstance(model, GPT):
-        return Cache(model, n, length, precision)
-    return cast(Foreign, model).cache(length)
+    return Cache(model, n, length, precision) if isinstance(model, GPT) else model.cache(length)
 
 
 class Cache:
-    """The keys and values of n texts of equal length that grow together, in preallocated buffers.
+    """The keys and values of n texts that grow together to `length` tokens, at most the model's block, in buffers.
 
-    A text may grow to `length` tokens, at most the model's block, else a `ValueError` is raised. Keys and values have
-    the precision of the blocks (`oversmoothing.models.device.autocast`).
+    Keys and values have the precision of the blocks (`oversmoothing.models.device.autocast`).
     """
 
     def __init__(self, model: GPT, n: int, length: int, precision: str = "float32") -> None:
         config = model.config
-        if length > config.block:
-            raise ValueError(f"{length} tokens do not fit into a block of {config.block}")
         self.model = model
         self.filled = 0
         shape = (config.layers, 2, n, config.heads, length, config.width // config.heads)
@@ -41,15 +35,10 @@ class Cache:
     def feed(self, tokens: Tensor) -> Tensor:
         """Read the next tokens of every text, int64 (n, time); return logits of the following one, float32 (n, v).
 
-        The first call takes the prompts, later ones one token each. A `ValueError` is raised if more than one token is
-        fed to texts that have begun, or the buffers are full.
+        The first call takes the prompts, later ones one token each.
         """
         model, time = self.model, tokens.shape[1]
         start, end = self.filled, self.filled + time
-        if start and time != 1:
-            raise ValueError(f"{time} tokens for texts that have already begun; feed one at a time")
-        if end > self.buffers.shape[4]:
-            raise ValueError(f"no room for token {end} in a cache of {self.buffers.shape[4]}")
         x = model.embedding(tokens)
         rotary = None
         if model.config.positions == "learned":

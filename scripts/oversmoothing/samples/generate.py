@@ -19,13 +19,8 @@ from oversmoothing.scores.catalogue.decoders import method, names, sampling_modu
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import Decoder
 
-SAMPLES = pa.schema(
-    [
-        pa.field("window", pa.int32(), nullable=False),
-        pa.field("prompt", pa.binary(), nullable=False),
-        pa.field("continuation", pa.binary(), nullable=False),
-    ]
-)
+COLUMNS = {"window": pa.int32(), "prompt": pa.binary(), "continuation": pa.binary()}
+SAMPLES = pa.schema([pa.field(name, kind, nullable=False) for name, kind in COLUMNS.items()])
 
 Progress = Callable[[int], object]
 Tokens = bytes | np.ndarray | Sequence[int]
@@ -52,13 +47,10 @@ def generate(
     """Yield continuations of prompts by `length` tokens each, with schema `SAMPLES`, in the order of the prompts.
 
     Prompts are tokens, for a byte-level model bytes, and `decode` turns tokens into text. `windows` identifies each
-    prompt and determines its random numbers (`draws.uniforms`). Prompts may have any lengths; only neighbours of the
-    same length share a batch, of at most `batch` texts. `decoding` is an entry of the config's lists, such as
-    ``{name: top-p, p: 0.9}``. `precision` is that of the blocks; the head is always float32. `progress` is called
-    repeatedly with the number of new tokens.
-
-    A `UserError` is raised if a prompt is empty or exceeds the model's block together with `length` bytes, the decoding
-    is unknown or out of range, or the logits are not finite.
+    prompt and determines its random numbers (`draws.uniforms`). Only neighbours of the same length share a batch, of at
+    most `batch` texts. `decoding` is an entry of the config's lists. `precision` is that of the blocks; the head is
+    float32. `progress` is called with the number of new tokens. A `UserError` names what is wrong with a prompt, the
+    decoding or the logits.
     """
     _check(prompts, length, model.config.block)
     device = model.head.weight.device
@@ -86,7 +78,7 @@ def sample(
     """Continue prompts, int64 (n, time), token by token; return the new tokens, int64 (n, length).
 
     `draws`, float64 (length, n), has the uniform number behind each token, which is drawn from what the map `decoded`
-    makes of the model's distributions (n, v). A `UserError` is raised if the logits are not finite.
+    makes of the model's distributions (n, v).
     """
     length, n = draws.shape
     cache = remember(model, n, prompts.shape[1] + length - 1, precision)
@@ -104,10 +96,7 @@ def sample(
 
 
 def decoder_of(decoding: Mapping[str, Any], model: Predictor) -> Decoder:
-    """Return the map of a decoding; a `UserError` if it is unknown or out of range, or BAT's head is not finite.
-
-    A method that needs the model is a module of that name beside this one, with a function `decoder_of`.
-    """
+    """Return the map of a decoding; that of a method that needs the model is in the module of its name beside this."""
     name = decoding.get("name")
     if name in names() and method(name).function is None:
         of_model: Decoder = sampling_module(name).decoder_of(decoding, model)

@@ -1,7 +1,4 @@
-"""What a head's rows tell of its tokens, as parts of `one_head.schema.SCHEMA`: directions, rows near the mean, axes.
-
-And which sets of tokens it can score above all others.
-"""
+"""What a head's rows tell of its tokens, and which sets of these it can score above all others, for the JSON."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -93,6 +90,6 @@ def _near_mean(weights: np.ndarray, of: Moments, vocabulary: Vocabulary) -> dict
 
 def _ellipsoid(of: Moments, norm: Norm) -> dict[str, Any]:
     axes = semi_axes(of, norm.gain, norm.centres)
-    longest, shortest = (float(axes[0]), float(axes[-1])) if len(axes) else (0.0, 0.0)
+    longest, shortest = map(float, (axes[0], axes[-1])) if len(axes) else (0.0, 0.0)
     ratio = longest / shortest if shortest else None
     return {"norm": norm.name, "axes": len(axes), "longest": longest, "shortest": shortest, "ratio": ratio}

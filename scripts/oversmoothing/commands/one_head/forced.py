@@ -1,7 +1,4 @@
-"""How far a model is from a truth on a text, and how much of that its head forces whatever enters it.
-
-See `forced.projection`. The head is that of the tokens alone, without special ids and rows that pad it.
-"""
+"""How far a model is from a truth on a text, and how much of that its head forces whatever enters it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,9 +36,8 @@ def forced(
 ) -> dict[str, Any]:
     """Return the numbers of ``forced`` in `one_head.schema.SCHEMA`.
 
-    `linear` is the head, its weights (v, d) and bias (v,), if there is one; None for a head whose logits are capped, of
-    which nothing but the KL is known. `p` and `log_q` (n, v) are the truth's distributions and the model's
-    log-probabilities, float64; `passage` (n,) is the passage of each position.
+    `linear` has the weights (v, d) and the bias (v,) or None; if logits are capped it is None, and only KL is known.
+    Rows of `p` and `log_q`, float64 (n, v), are the truth's distributions and the model's log-probabilities.
     """
     p = distributions(p, log_q.shape[1])
     found: dict[str, Any] = {"positions": len(p), "passages": len(np.unique(passage))}

@@ -1,11 +1,7 @@
-"""One model's head: spectrum, rows, unargmaxable tokens; with a text loss, gradient, TBAT, sets, what it forces.
+"""One model's head: spectrum, rows, unargmaxable tokens; with a text loss, gradient, TBAT, sets, what it forces."""
 
-The steps run one after the other and keep little between them: at 50,000 tokens in 1,000 dimensions each takes one to
-two gigabytes beside the model.
-"""
-
+from argparse import Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,31 +34,20 @@ ENOUGH = 5  # passages with a TBAT from which its mean gets an interval; of two,
 NUMERICAL = 1e-6  # share of it below which one counts as zero, as in `head_gradient.column_space`
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What is measured, and how."""
-
-    tbat_positions: int  # of a text, evenly spaced; 0 for none
-    delta: float  # as of `bat.reject.reject_set`
-    mass_tolerance: float
-    unargmaxable: bool  # whether the tokens and sets are looked for that can never be the most probable
-    precision: str  # "bf16" or "float32", of the trunk; the head is float32
-
-
 def measure_model(
     model: TokenModel,
     vocabulary: Vocabulary,
     passages: Sequence[Passage],
-    choices: Choices,
+    options: Namespace,
+    precision: str,
     begin: Callable[[str, str], None],
     truth: np.ndarray | None,
 ) -> dict[str, Any]:
     """Measure a model's head, and on the passages of a text what needs one; `begin` is told each part and its work.
 
-    `truth` holds a truth's distributions, float64 (n, v), at n evenly spaced ones of the measured positions
-    (`spaced_positions.positions_of`). Returned are all parts of `one_head.schema.SCHEMA` but ``source``; one that was
-    not measured is None. Of a model that caps its logits, TBAT and ``ellipsoid`` are left out and of ``forced`` all but
-    the KL, as these are of linear logits.
+    `truth` holds a truth's distributions, float64 (n, v), at n evenly spaced ones of the measured positions. Returned
+    are all parts of `one_head.schema.SCHEMA` but ``source``; one that was not measured, or needs linear logits where
+    the model caps its own, is None.
     """
     begin("spectrum", f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
     try:
@@ -77,21 +62,21 @@ def measure_model(
     bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
     if passages:
         begin("text", "losses and gradients on the text")
-        measured["text"], hidden, logits = of_text(model, vocabulary, passages, choices.precision)
+        measured["text"], hidden, logits = of_text(model, vocabulary, passages, precision)
         measured["text"]["random_gradient_share"] = measured["spectrum"]["numerical_rank"] / len(weights)
-        at = positions_of(len(logits), choices.tbat_positions)
+        at = positions_of(len(logits), options.tbat_positions)
         p = logits[at].double().softmax(dim=-1).numpy()
         forced_at = positions_of(len(logits), 0 if truth is None else len(truth))
         log_q = logits[forced_at].double().log_softmax(dim=-1).numpy()
         del logits
-        if choices.tbat_positions and model.cap is None:
+        if options.tbat_positions and model.cap is None:
             begin("TBAT", f"TBAT at {len(p):,} positions")
-            measured["tbat"] = tbat(_basis(weights, of), p, owners(passages)[at], choices.delta, choices.mass_tolerance)
+            measured["tbat"] = tbat(_basis(weights, of), p, owners(passages)[at], options.delta, options.mass_tolerance)
         if truth is not None:
             begin("forced", f"distance from the truth at {len(truth):,} positions")
             head = None if model.cap is not None else (weights, bias)
             measured["forced"] = forced(head, truth, log_q, owners(passages)[forced_at])
-    if choices.unargmaxable:
+    if not options.no_unargmaxable:
         if passages:
             begin("sets", "sets of tokens that can be the most probable")
             read = np.concatenate([passage.tokens for passage in passages])
@@ -120,10 +105,9 @@ def spectrum(weight: Tensor) -> dict[str, Any]:
 def of_text(
     model: TokenModel, vocabulary: Vocabulary, passages: Sequence[Passage], precision: str
 ) -> tuple[dict[str, Any], np.ndarray, Tensor]:
-    """Run a model over the passages of a text.
+    """Run a model over passages; return ``text`` of the schema, but for what the text is, and two arrays.
 
-    Returned are ``text`` of `one_head.schema.SCHEMA`, but for ``random_gradient_share`` and what the text is; what
-    enters the head at the k measured positions, float32 (k, d); and the logits there, float32 (k, v), on the CPU.
+    These are what enters the head at the k positions, float32 (k, d), and the logits, float32 (k, v), on the CPU.
     """
     device = model.head.weight.device
     gradient = LogitGradient(model.head.weight)
@@ -160,17 +144,11 @@ def _basis(weights: np.ndarray, of: Moments) -> Basis:
 
 
 def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
-    """Return the mean bracket of TBAT of distributions p (n, v) of a head: ``tbat`` of `one_head.schema.SCHEMA`.
-
-    `passage` (n,) is the passage of each position.
-    """
+    """Return ``tbat`` of `one_head.schema.SCHEMA`, of distributions p (n, v), each of a `passage` (n,)."""
     rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)
-    found, undecided = [], []
-    for row in rows:
-        sets = reject_set(basis, row, delta, mass_tolerance)
-        found.append(np.concatenate(sets.mass))
-        undecided.append(int(sets.undecided.sum()))
-    bounds = np.minimum(found, 1)  # rounding may lead above 1
+    every = (reject_set(basis, row, delta, mass_tolerance) for row in rows)
+    found = np.array([(*np.concatenate(sets.mass), sets.undecided.sum()) for sets in every])
+    bounds = np.minimum(found[:, :2], 1)  # rounding may lead above 1
     low, high = bounds.mean(axis=0).tolist()
     least, most = None, None
     if len(those := np.unique(passage)) >= ENOUGH:
@@ -184,19 +162,15 @@ def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_to
         "low": low,
         "high": high,
         "interval": {"low": least, "high": most},
-        "values": [{"low": least, "high": most} for least, most in bounds.tolist()],
-        "undecided": float(np.mean(undecided)),
+        "values": [dict(zip(("low", "high"), pair, strict=True)) for pair in bounds.tolist()],
+        "undecided": float(found[:, 2].mean()),
     }
 
 
 def unargmaxable(
     weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray | None, vocabulary: Vocabulary
 ) -> dict[str, Any]:
-    """Return the tokens that no hidden state makes the most probable: ``unargmaxable`` of `one_head.schema.SCHEMA`.
-
-    The head has the rows `weights` (v, d) and the `bias` (v,), if any; states in `hidden` (n, d) are tried first as
-    witnesses.
-    """
+    """Return ``unargmaxable`` of `one_head.schema.SCHEMA`; states in `hidden` (n, d) are tried first as witnesses."""
     result = argmaxable(weights, bias, hidden, EFFORT)
     proved, undecided = np.flatnonzero(result.status == UNARGMAXABLE), result.undecided()
     return {
@@ -209,14 +183,6 @@ def unargmaxable(
 
 def _shape(model: TokenModel) -> dict[str, Any]:
     tokens, excluded = model.config.vocabulary, len(model.special[0])
-    return {
-        "layers": model.config.layers,
-        "width": model.config.width,
-        "tokens": tokens,
-        "excluded": excluded,
-        "rows": tokens + excluded,
-        "tied": model.tied,
-        "bias": model.head.bias is not None,
-        "cap": model.cap,
-        "bos": model.bos,
-    }
+    sizes = {"layers": model.config.layers, "width": model.config.width, "tokens": tokens, "excluded": excluded}
+    head = {"tied": model.tied, "bias": model.head.bias is not None, "cap": model.cap, "bos": model.bos}
+    return sizes | {"rows": tokens + excluded} | head

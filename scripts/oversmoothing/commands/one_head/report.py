@@ -1,11 +1,11 @@
 """What was measured of one head, as a table for a terminal."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 from oversmoothing.commands.one_head.measure import ENOUGH
+from oversmoothing.commands.one_head.text import shown
 from oversmoothing.printable import printable
 from oversmoothing.tables.visible_bytes import OPEN_BOX, visible
 
@@ -23,21 +23,22 @@ Row = tuple[str, str]
 
 def report(measured: dict[str, Any]) -> str:
     """Return `measured`, with the parts of `one_head.schema.SCHEMA`, as lines of labels and values under headings."""
-    parts = [_model(measured), _spectrum(measured["spectrum"], measured["model"])]
-    parts += [_text(measured["text"], measured["tbat"]) + _forced(measured["forced"])] if measured["text"] else []
-    parts += [_directions(measured["directions"]), _near_mean(measured["near_mean"])]
-    parts += [_ellipsoid(measured["ellipsoid"])] if measured["model"]["cap"] is None else []
-    parts += [_unargmaxable(measured["unargmaxable"], measured["model"]["tokens"])] if measured["unargmaxable"] else []
-    parts += [_top_sets(measured["top_sets"])] if measured["top_sets"] else []
-    lines = ["\n".join(_lines(rows)) for rows in parts]
-    return "\n\n".join(lines if measured["model"]["cap"] is None else [*lines, fill(LEFT_OUT, WIDTH)])
-
-
-def _lines(rows: list[Row]) -> Iterator[str]:
-    """Yield the first row, which is a heading, and the others below it."""
-    yield "".join(rows[0])
-    for label, value in rows[1:]:
-        yield f"  {f'{label} ':<{LABEL}}{value}"
+    model, text = measured["model"], measured["text"]
+    parts = [
+        _model(measured),
+        _spectrum(measured["spectrum"], model),
+        text and _text(text, measured["tbat"]) + _forced(measured["forced"]),
+        _directions(measured["directions"]),
+        _near_mean(measured["near_mean"]),
+        _ellipsoid(measured["ellipsoid"]) if model["cap"] is None else None,
+        measured["unargmaxable"] and _unargmaxable(measured["unargmaxable"], model["tokens"]),
+        measured["top_sets"] and _top_sets(measured["top_sets"]),
+    ]
+    lines = [
+        "\n".join(["".join(heading), *(f"  {f'{label} ':<{LABEL}}{value}" for label, value in rows)])
+        for heading, *rows in filter(None, parts)
+    ]
+    return "\n\n".join(lines if model["cap"] is None else [*lines, fill(LEFT_OUT, WIDTH)])
 
 
 def _model(measured: dict[str, Any]) -> list[Row]:
@@ -60,9 +61,7 @@ def _spectrum(spectrum: dict[str, Any], model: dict[str, Any]) -> list[Row]:
     count = len(spectrum["singular_values"])
     return [
         ("Spectrum of the head", f" ({model['tokens']:,} x {model['width']:,}, {count:,} singular values)"),
-        ("largest", f"{spectrum['largest']:.4g}"),
-        ("median", f"{spectrum['median']:.4g}"),
-        ("smallest", f"{spectrum['smallest']:.4g}"),
+        *((name, f"{spectrum[name]:.4g}") for name in ("largest", "median", "smallest")),
         ("above 1 % of the largest", f"{spectrum['notable_share']:.1%}"),
         ("effective rank", f"{spectrum['effective_rank']:,.1f}"),
         ("numerical rank", f"{spectrum['numerical_rank']:,}"),
@@ -70,11 +69,9 @@ def _spectrum(spectrum: dict[str, Any], model: dict[str, Any]) -> list[Row]:
 
 
 def _text(text: dict[str, Any], tbat: dict[str, Any] | None) -> list[Row]:
+    where = f", {text['positions']:,} positions in {text['passages']} passages of {text['passage_tokens']} tokens"
     rows = [
-        (
-            printable(text["file"]),
-            f", {text['positions']:,} positions in {text['passages']} passages of {text['passage_tokens']} tokens",
-        ),
+        (printable(text["file"]), where),
         ("loss", f"{text['loss_per_token']:.3f} nats per token, {text['loss_per_byte']:.3f} nats per byte"),
         ("excluded ids", f"{text['special_mass']:.2%} of the probability"),
         ("gradient of the logits", f"{text['gradient_share']:.2%} of its squared norm passes the head"),
@@ -104,24 +101,17 @@ def _tbat(tbat: dict[str, Any], passages: int) -> list[Row]:
 def _forced(forced: dict[str, Any] | None) -> list[Row]:
     if not forced:
         return []
-    kl = f"KL to {printable(Path(forced['truth']['name']).name)}", f"{_mean(forced['kl'])} nats"
+    where = f"{forced['positions']} positions in {forced['passages']} passages"
+    kl = f"KL to {printable(Path(forced['truth']['name']).name)}", f"{shown(forced['kl'], 'mean', '.3f')} nats"
     if forced["forced"] is None:
-        return [kl, ("", f"({forced['positions']} positions in {forced['passages']} passages)")]
+        return [kl, ("", f"({where})")]
     share = f" ({forced['share']['mean']:.0%})" if forced["share"] else ""
     at = "all" if forced["proved"] == forced["positions"] else forced["proved"]
+    proved = f"the forced part is proved to 0.1 % at {at}, largest gap {forced['gap']:.1g} nats"
     return [
-        (kl[0], f"{kl[1]}, of which this head forces {_mean(forced['forced'])}{share}"),
-        (
-            "",
-            f"({forced['positions']} positions in {forced['passages']} passages; the forced part is proved to 0.1 % at "
-            f"{at}, largest gap {forced['gap']:.1g} nats)",
-        ),
+        (kl[0], f"{kl[1]}, of which this head forces {shown(forced['forced'], 'mean', '.3f')}{share}"),
+        ("", f"({where}; {proved})"),
     ]
-
-
-def _mean(mean: dict[str, Any]) -> str:
-    interval = "" if mean["low"] is None else f" [{mean['low']:.3f}, {mean['high']:.3f}]"
-    return f"{mean['mean']:.3f}{interval}"
 
 
 def _unargmaxable(unargmaxable: dict[str, Any], tokens: int) -> list[Row]:
@@ -139,10 +129,8 @@ def _unargmaxable(unargmaxable: dict[str, Any], tokens: int) -> list[Row]:
 def _directions(directions: list[dict[str, Any]]) -> list[Row]:
     rows = [("Tokens at both ends", " of the leading directions in which rows of the head differ")]
     for number, direction in enumerate(directions, 1):
-        rows += [
-            (f"direction {number}, {direction['share']:.1%}", _named(direction["high"])),
-            ("", _named(direction["low"])),
-        ]
+        rows.append((f"direction {number}, {direction['share']:.1%}", _named(direction["high"])))
+        rows.append(("", _named(direction["low"])))
     return rows
 
 

@@ -1,18 +1,23 @@
 """What the best heads of some ranks force of a truth on a text, fitted on one half of its passages, held to the other.
 
 The fitted ranks bound the smallest rank that a target needs. A search by doubling and bisection fits more, but few.
+
+And how often the truth accepts a draft: a token x drafted from q with probability min(1, p(x) / q(x)), hence at a rate
+of sum_i min(p_i, q_i), which is 1 less the total variation (Leviathan et al. 2023). A draft that keeps only some tokens
+is accepted at most as often as the truth draws one of them.
 """
 
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from tqdm import tqdm
 
-from oversmoothing.commands.one_head.draft import Accepted, accepted
-from oversmoothing.commands.one_head.text import RESAMPLES, SEED
+from oversmoothing.commands.one_head.text import Passage, over_passages
 from oversmoothing.forced.best_head import TOLERANCE, best_head, bytes_needed
 from oversmoothing.forced.projection import project
-from oversmoothing.numerics.statistics import WindowSums, summarise
 
 FITTED_PER_COLUMN = 2  # positions, at least: with one per column every truth of the fitted half is given exactly
 
@@ -22,11 +27,21 @@ class Size:
     """What the best head of a rank forces, means in nats."""
 
     rank: int
-    forced: float  # on the half that it was not fitted to, and its 95 % interval over passages, NaN with fewer than two
-    low: float
-    high: float
+    forced: float  # on the half that it was not fitted to, and its 95 % interval over passages
+    low: float | None
+    high: float | None
     fitted: float  # on the half that it was fitted to
     gap: float  # largest proved error of a position in either
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """How often the truth accepts, a mean of probabilities with its 95 % interval over passages."""
+
+    size: int  # the number of tokens that a draft keeps, or the rank of its head
+    acceptance: float
+    low: float | None
+    high: float | None
 
 
 def refusal(n: int, v: int, rank: int, memory: float) -> str | None:
@@ -42,57 +57,40 @@ def refusal(n: int, v: int, rank: int, memory: float) -> str | None:
 
 
 class Sizes:
-    """What the best heads give, by rank, each fitted once.
+    """What the best heads give, by rank, each fitted once and told on standard error.
 
     Truths are the rows of `p`, float64 (n, v), and `passage` (n,) says which passage each is of, from 0; heads are
     fitted to the even ones. Nothing is forced from the rank `columns` on, that of the truth's own head, or v - 1. A
-    fit may take `memory` bytes; `progress` is given a rank before it is fitted and returns what is called at each
-    step; `ended` is given each result.
+    fit may take `memory` bytes.
     """
 
-    def __init__(
-        self,
-        p: np.ndarray,
-        passage: np.ndarray,
-        columns: int,
-        memory: float,
-        progress: Callable[[int], Callable[[], object]] = lambda rank: lambda: None,
-        ended: Callable[[Size], object] = lambda size: None,
-    ) -> None:
-        fitted = passage % 2 == 0
-        self.fitted, self.held, self.passage = p[fitted], p[~fitted], passage[~fitted]
+    def __init__(self, p: np.ndarray, passage: np.ndarray, columns: int, memory: float) -> None:
+        self.fitted, self.held, self.passage = p[passage % 2 == 0], p[passage % 2 == 1], passage[passage % 2 == 1]
         self.full = min(columns, p.shape[1] - 1)
-        self.memory, self.progress, self.ended = memory, progress, ended
+        self.memory, self.began = memory, time.monotonic()
         self.by_rank: dict[int, Size] = {self.full: Size(self.full, 0.0, 0.0, 0.0, 0.0, 0.0)}
-        of_all = Accepted(self.full, 1.0, 1.0, 1.0)  # of the held half, as drafts of the truth
-        self.accepted: dict[int, Accepted] = {self.full: of_all}
+        self.accepted = {self.full: Accepted(self.full, 1.0, 1.0, 1.0)}  # of the held half, as drafts of the truth
         self.heads: dict[int, np.ndarray] = {}
-
-    def refusal(self, rank: int) -> str | None:
-        """Return why a rank cannot be fitted, or None."""
-        n, v = self.fitted.shape
-        return None if rank >= self.full else refusal(n, v, rank, self.memory)
 
     def of(self, rank: int) -> Size:
         """Return what the best head of a rank forces."""
         rank = min(rank, self.full)
         if rank in self.by_rank:
             return self.by_rank[rank]
-        step = self.progress(rank)
-        best = best_head(self.fitted, rank, step=step)
-        lower = max((k for k in self.heads if k < rank), default=None)
-        if lower is not None and best.forced.mean() > self.by_rank[lower].fitted:  # another minimum: never above it
-            best = best_head(self.fitted, rank, self.heads[lower], step=step)
+        with tqdm(desc=f"rank {rank}", leave=False, disable=None, bar_format="{desc}: {n_fmt} steps, {elapsed}") as bar:
+            best = best_head(self.fitted, rank, step=bar.update)
+            lower = max((k for k in self.heads if k < rank), default=None)
+            if lower is not None and best.forced.mean() > self.by_rank[lower].fitted:  # another minimum: never above it
+                best = best_head(self.fitted, rank, self.heads[lower], step=bar.update)
         nearest = project(best.weights, self.held, tolerance=TOLERANCE)
-        sums = WindowSums()
-        sums.add(self.passage, nearest.forced)
-        mean = summarise(sums, RESAMPLES, SEED)
         gap = float(max(best.gap.max(), nearest.gap.max()))
         self.heads[rank] = best.weights
         drafted = np.minimum(self.held, np.exp(nearest.log_q)).sum(axis=1)
         self.accepted[rank] = accepted(rank, drafted, self.passage)
-        self.by_rank[rank] = Size(rank, float(mean.mean), mean.low, mean.high, float(best.forced.mean()), gap)
-        self.ended(self.by_rank[rank])
+        mean = over_passages(nearest.forced, self.passage)
+        self.by_rank[rank] = Size(rank, *mean, float(best.forced.mean()), gap)
+        after = tqdm.format_interval(time.monotonic() - self.began)
+        tqdm.write(f"rank {rank}: forces at most {mean[0]:.3g} nats, {after} so far", file=sys.stderr)
         return self.by_rank[rank]
 
     def bracket(self, nats: float) -> tuple[int, int]:
@@ -108,7 +106,8 @@ class Sizes:
 
         It is the smallest if what is forced falls with the rank, as it does on the fitted half.
         """
-        largest = max((k for k in range(1, self.full) if not self.refusal(k)), default=0)
+        n, v = self.fitted.shape
+        largest = max((k for k in range(1, self.full) if not refusal(n, v, k, self.memory)), default=0)
         low, high = self.bracket(nats)
         while high == self.full and low < min(largest, self.full - 1):  # doubling
             middle = min(max(1, 2 * low), largest)
@@ -119,3 +118,29 @@ class Sizes:
             middle = (low + high) // 2
             high, low = (middle, low) if self.of(middle).forced <= nats else (high, middle)
         return high
+
+
+def order_of(tokens: np.ndarray, held: Sequence[Passage]) -> np.ndarray:
+    """Return the kinds of tokens of a text (n,) from the commonest on, of equal counts by id, int (m,).
+
+    Tokens are counted outside the passages `held`, in which acceptance is measured.
+    """
+    counts = np.bincount(tokens)
+    for passage in held:
+        counts -= np.bincount(passage.tokens, minlength=len(counts))
+    return np.argsort(-counts, kind="stable")[: int((counts > 0).sum())]
+
+
+def by_kept(p: np.ndarray, passage: np.ndarray, order: np.ndarray, kept: Sequence[int]) -> list[Accepted]:
+    """Return the truth's mass on the k commonest tokens, which is the most that it accepts of a draft with no others.
+
+    The truth's distributions p (n, v) are each of a `passage` (n,). In the place of numbers `kept` above the length of
+    `order` stands that length, because no count says which token is next.
+    """
+    sizes = sorted({min(k, len(order)) for k in kept})
+    return [accepted(size, p[:, order[:size]].sum(axis=1), passage) for size in sizes]
+
+
+def accepted(size: int, rates: np.ndarray, passage: np.ndarray) -> Accepted:
+    """Return the mean of rates of acceptance (n,)."""
+    return Accepted(size, *over_passages(np.minimum(rates, 1.0), passage))

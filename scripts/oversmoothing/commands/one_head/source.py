@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
+import torch
 from tokenizers import Tokenizer
+from torch import Tensor, nn
+from transformers import PreTrainedConfig
 
-from oversmoothing.commands.one_head.studied import load_studied
 from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.vocabulary import (
     AUTO,
@@ -22,13 +25,16 @@ from oversmoothing.hub.cache import snapshot_of
 from oversmoothing.hub.client import CACHE_NEEDS, MODEL_FILES, MODEL_NEEDS, cached, fetch
 from oversmoothing.hub.listing import Repository, UnreachableError
 from oversmoothing.hub.manifest import asset_folder, read_asset
-from oversmoothing.hub.names import as_folder, as_gguf, asset_name, is_studied
+from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute
+from oversmoothing.models.model import GPT
+from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.pretrained.folder import check_folder
 from oversmoothing.models.pretrained.made_assets import make_asset
 from oversmoothing.models.truths.load import Described, check_token_lm, load_token_lm
-from oversmoothing.models.truths.token_model import TokenModel
+from oversmoothing.models.truths.token_model import TokenModel, byte_table
+from oversmoothing.models.weights import load_model
 from oversmoothing.store.provenance import sha256
 from oversmoothing.store.sealed_json import write_sealed
 
@@ -44,11 +50,13 @@ class Source(NamedTuple):
     commit: str | None
 
 
-def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
-    """Return where a model's files are: a folder, what `assets` names, or the hub's own cache.
+def files(name: str, source: Source) -> dict[str, Any]:
+    """Return ``source`` of the JSON: what the user wrote, and what was found of it."""
+    return {"name": name} | source._asdict() | {"folder": str(source.folder)}
 
-    The folder that is made of a GGUF file is in `assets`, and is made again if the file has changed.
-    """
+
+def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
+    """Return where a model's files are: a folder, what `assets` names or is made there, or the hub's cache."""
     folder = as_folder(name)
     if folder is not None:
         if revision is not None:
@@ -61,19 +69,18 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
         return Source(folder, None, snapshot and snapshot.commit)
     revision = revision or MAIN
     manifest = Path(assets) / f"{asset_name(name, revision)}.json"
-    if not manifest.is_file():
-        repository = Repository(name, revision)
-        missing = f"{name}: no such folder (searched from {Path.cwd()})"
-        try:
-            folder = cached(repository, CACHE_NEEDS) or Path(fetch(repository, MODEL_FILES, MODEL_NEEDS)["folder"])
-        except UnreachableError as error:
+    if manifest.is_file():
+        return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
+    repository = Repository(name, revision)
+    try:
+        folder = cached(repository, CACHE_NEEDS) or Path(fetch(repository, MODEL_FILES, MODEL_NEEDS)["folder"])
+    except UserError as error:
+        why = f"from the hub: {error}"
+        if isinstance(error, UnreachableError):
             why = f"the hub cannot be reached ({error.__cause__}); name a folder, or {REMEDY}"
-            raise UserError(f"{missing}, and {why}") from error
-        except UserError as error:
-            raise UserError(f"{missing}, and from the hub: {error}") from error
-        check_folder(folder)
-        return Source(folder, revision, folder.name)
-    return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
+        raise UserError(f"{name}: no such folder (searched from {Path.cwd()}), and {why}") from error
+    check_folder(folder)
+    return Source(folder, revision, folder.name)
 
 
 def _converted(name: str, gguf: Path, assets: Path) -> Path:
@@ -96,11 +103,11 @@ def described(folders: Mapping[str, Path], tokens_of: str, bos: int | str | None
     A `UserError` is raised if a tokenizer is not that of the model `tokens_of`, or a head cannot be measured.
     """
     tokenizer, vocabulary = tokenizer_of(folders[tokens_of])
-    files = {name: _described(folder, name, vocabulary, bos) for name, folder in folders.items()}
+    found = {name: _described(folder, name, vocabulary, bos) for name, folder in folders.items()}
     for name in set(folders) - {tokens_of}:
         if not is_studied(folders[name]):
             check_alike(tokenizer, folders[name], name)
-    return files
+    return found
 
 
 def load(folder: Path, name: str, vocabulary: Vocabulary, bos: int | str | None, compute: Compute) -> TokenModel:
@@ -123,3 +130,27 @@ def _described(folder: Path, name: str, vocabulary: Vocabulary, bos: int | str |
 def _check_no_bos(name: str, bos: int | str | None) -> None:
     if bos not in (AUTO, None):
         raise UserError(f"--bos {bos}: {name} is a model over bytes of a study, with no id before a passage")
+
+
+def load_studied(folder: Path, name: str, device: torch.device | str = "cpu") -> TokenModel:
+    """Return the model of a study; a `UserError` unless it reads bytes and its logits are a linear map."""
+    model = load_model(folder / STUDIED, device)
+    if model.config.vocabulary != len(BYTES):
+        raise UserError(f"{name}: it reads tokens of its study, and only models over bytes do here")
+    head = head_matrix(model, name)
+    return TokenModel(name, _Trunk(model), head, None, byte_table(0), None, model.config.block, "bytes")
+
+
+class _Trunk(nn.Module):
+    """All of a GPT but its head, with the interface of a trunk of transformers."""
+
+    def __init__(self, model: GPT) -> None:
+        super().__init__()
+        self.model = model.requires_grad_(False)
+        self.config = PreTrainedConfig.from_dict({"num_hidden_layers": model.config.layers})
+
+    def forward(self, input_ids: Tensor, use_cache: bool = False) -> SimpleNamespace:
+        return SimpleNamespace(last_hidden_state=self.model.hidden(input_ids)[1])
+
+    def get_input_embeddings(self) -> nn.Module:
+        return self.model.embedding

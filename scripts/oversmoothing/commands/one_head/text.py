@@ -1,8 +1,8 @@
 """Passages of a text, evenly spaced, the tokens of them that are predicted, and one model over them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from oversmoothing.jobs import UserError
 from oversmoothing.models.device import autocast
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.spaced_positions import positions_of
+from oversmoothing.numerics.statistics import WindowSums, summarise
 
 PASSAGES = 8  # at least so many, unless another number is asked for or the text is too short,
 LENGTH = 256  # each of so many tokens
@@ -29,6 +30,19 @@ class Passage(NamedTuple):
 def owners(passages: Sequence[Passage]) -> np.ndarray:
     """Return the passage, from 0, of each measured position, int (n,)."""
     return np.repeat(np.arange(len(passages)), [len(passage.places) for passage in passages])
+
+
+def over_passages(values: np.ndarray, passage: np.ndarray) -> tuple[float, float | None, float | None]:
+    """Return the mean of values (n,) and its 95 % interval over their passages, None with fewer than two."""
+    mean = summarise(WindowSums.of(passage, values), RESAMPLES, SEED)
+    low, high = (None if np.isnan(end) else float(end) for end in (mean.low, mean.high))
+    return float(mean.mean), low, high
+
+
+def shown(row: Mapping[str, Any], name: str, form: str) -> str:
+    """Return a mean and its interval, if it has one, as text: "0.123 [0.101, 0.145]"."""
+    interval = "" if row["low"] is None else f" [{row['low']:{form}}, {row['high']:{form}}]"
+    return f"{row[name]:{form}}{interval}"
 
 
 def passages(tokens: np.ndarray, block: int, count: int, name: str, least: int = PASSAGES) -> list[Passage]:
