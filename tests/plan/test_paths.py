@@ -18,16 +18,10 @@ OTHER = {"name": "other", "layout": "causal_lm"}
         ({"family": [{"rank": 4}, {"name": "a", "path": "no"}]}, "family.1.path: no file no"),
         ({"truths": [{**OTHER, "hub": "/no/such/model"}]}, "truths.0.hub: no folder /no/such/model"),
         ({"tokens": {"tokenizer": "/a/{x}"}}, "tokens.tokenizer: /a/{x}: '{' in a path means a wildcard"),
-        ({"family": [{"name": "a", "hub": "/a/{x}"}]}, "family.0.hub: /a/{x}: '{' in a path means a wildcard"),
-        ({"tokens": {"tokenizer": f"/{'ab' * 120}"}}, "ab: too long for the name of a file; move or rename the folder"),
         ({"results": f"{__file__}/deep"}, f"results: {__file__} is a file, not a folder; name another folder"),
-        ({"assets": __file__}, f"assets: {__file__} is a file, not a folder"),
         ({"checkpoints": {"folder": __file__}}, f"checkpoints.folder: {__file__} is a file, not a folder"),
-        ({"results": "r" * 300}, f"results: {'r' * 300}: File name too long; name another folder"),
         ({"results": "caf\udce9{x}"}, r"results: 'caf\udce9{x}': a line break or another control character"),
-        ({"results": "results/{model}"}, "results: results/{model}: '{' in a path means a wildcard to Snakemake"),
         ({"assets": "<results>"}, "assets: <results>: '<' in a path means a wildcard"),
-        ({"truths": [{"name": "t", "path": "my/{x}"}]}, "truths.0.path: my/{x}: '{' in a path means a wildcard"),
     ],
 )
 def test_a_path_that_is_not_there_is_named_with_its_key(changes, message):
@@ -45,20 +39,9 @@ def test_paths_that_are_there_pass(tmp_path):
 
 def test_a_line_break_in_a_path_is_refused_in_one_line(tmp_path):
     (tmp_path / "a\nb.txt").touch()
-    for changes, key in (
-        ({"corpus": {"source": "files", "paths": [f"{tmp_path}/*.txt"]}}, "corpus.paths"),
-        ({"results": "results\nhere"}, "results"),
-    ):
-        with pytest.raises(ConfigError, match=rf"^{key}: '.*': a line break or another control character") as error:
-            check_paths(default(**changes))
-        assert len(str(error.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize("name", ["a<x>.txt", "a{x}.txt"])
-def test_names_of_text_that_snakemake_would_read_otherwise_are_refused(tmp_path, name):
-    (tmp_path / name).touch()
-    with pytest.raises(ConfigError, match=r"paths: .*means a wildcard to Snakemake; rename it"):
+    with pytest.raises(ConfigError, match=r"^corpus.paths: '.*': a line break or another control character") as error:
         check_paths(default(corpus={"source": "files", "paths": [f"{tmp_path}/*.txt"]}))
+    assert len(str(error.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(

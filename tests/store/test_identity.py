@@ -13,11 +13,11 @@ from safetensors import safe_open
 
 from oversmoothing import jobs
 from oversmoothing.jobs import UserError
-from oversmoothing.models.factored_head import read_factored, read_factors
+from oversmoothing.models.factored_head import read_factors
 from oversmoothing.models.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
 from oversmoothing.models.logits import WindowStates
 from oversmoothing.models.model import GPT, GPTConfig
-from oversmoothing.models.spectra import count_parameters, is_alone, read_bias, read_gain, read_head
+from oversmoothing.models.spectra import count_parameters, read_bias, read_facts, read_gain, read_head
 from oversmoothing.models.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
 from oversmoothing.store.identity import SOURCES, TEXTS, check_identity, identity, name_of
 from oversmoothing.store.parquet import open_writer, read_groups, read_table, write_table
@@ -97,8 +97,8 @@ DOORS = [
     ("scores/nsmd/bn4.parquet", "scores/tv/bn4.parquet", None, read_table),
     ("samples/bn4/pure.parquet", "samples/bn4/greedy.parquet", None, lambda path: list(read_groups(path, ["value"]))),
     *[(*WEIGHTS, door) for door in (load_metadata, load_tensors, load_model, count_parameters)],
-    *[(*WEIGHTS, door) for door in (read_head, read_bias, read_gain, is_alone)],
-    *[(*FACTORS, door) for door in (read_factors, read_factored)],
+    *[(*WEIGHTS, door) for door in (read_head, read_bias, read_gain, read_facts)],
+    (*FACTORS, read_factors),
 ]
 
 

@@ -37,7 +37,8 @@ def _server(path):
 
 def serve():
     """Answer each request, a line of JSON, with the exit status of a copy of this process."""
-    for module in ("snakemake.cli", "snakemake.report.html_reporter", "jsonschema", "numpy", "smart_open"):
+    further = ("snakemake_logger_plugin_rich", "jsonschema", "numpy", "smart_open", "tqdm")
+    for module in ("snakemake.cli", "snakemake.report.html_reporter", *further):
         import_module(module)
     gc.freeze()  # so that collections in a copy touch, and so copy, none of this
 

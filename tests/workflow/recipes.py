@@ -19,7 +19,6 @@ SETTINGS = {
 for more in ROOT.glob("tests/studies/*/everything.yaml"):  # what a study needs for all that it makes
     SETTINGS |= yaml.safe_load(more.read_text())
 CONFIG = (TINY, MINE)
-PLACES = "places.json"  # how many each recipe touched
 
 
 def blocks(recipe):
@@ -29,79 +28,67 @@ def blocks(recipe):
     return [re.sub(rf"^{margin}", "", code, flags=re.MULTILINE) for margin, code in found]
 
 
-class Contributor:
-    """Follows recipes in a copy of the project, and counts the places that each touches."""
-
-    def __init__(self, study):
-        self.study = study
-        self.places = {}
-
-    def add(self, recipe, path, code, before=None):
-        """Put code into a file, before some text of it or at its end; a file of that name may be new."""
-        file = self.study.folder / path
-        text = file.read_text() if file.exists() else ""
-        assert before is None or text.count(before) == 1, f"{path}: {before!r}"
-        start = len(text) if before is None else text.index(before)
-        file.write_text(f"{text[:start]}{code}{text[start:]}")
-        self.places[recipe] = self.places.get(recipe, 0) + 1
+def add(study, path, code, before=None):
+    """Put code into a file, before some text of it or at its end; a file of that name may be new."""
+    file = study.folder / path
+    text = file.read_text() if file.exists() else ""
+    assert before is None or text.count(before) == 1, f"{path}: {before!r}"
+    start = len(text) if before is None else text.index(before)
+    file.write_text(f"{text[:start]}{code}{text[start:]}")
 
 
 def follow(folder, built):
     """Put ten new things into a copy of the project; make all tables, figures and the report."""
     study = copy_project(folder, built)
-    contributor = Contributor(study)
-    add = contributor.add
 
     (metric,) = blocks("A metric")
-    add("A metric", f"{CATALOGUE}/metrics.py", metric, before='    "tbat": Metric(')
+    add(study, f"{CATALOGUE}/metrics.py", metric, before='    "tbat": Metric(')
 
     (method,) = blocks("A decoding method")
-    add("A decoding method", "scripts/oversmoothing/scores/decodings/top_a.py", method)
+    add(study, "scripts/oversmoothing/scores/decodings/top_a.py", method)
 
     rule, words = blocks("A table")
-    add("A table", "workflow/rules/tables.smk", f"\n\n{rule}")
-    add("A table", "scripts/oversmoothing/tables/decoding.story.md", words)
+    add(study, "workflow/rules/tables.smk", f"\n\n{rule}")
+    add(study, "scripts/oversmoothing/tables/decoding.story.md", words)
 
     script, rule, words = blocks("A figure")
-    add("A figure", "scripts/tto_figure.py", script)
-    add("A figure", "workflow/rules/tables.smk", f"\n\n{rule}")
-    add("A figure", "scripts/oversmoothing/tables/oversmoothing.story.md", words)
+    add(study, "scripts/tto_figure.py", script)
+    add(study, "workflow/rules/tables.smk", f"\n\n{rule}")
+    add(study, "scripts/oversmoothing/tables/oversmoothing.story.md", words)
 
     module, opener = blocks("A corpus")
     function, listed = opener.split("SOURCES:")
     (line,) = re.findall(r'^    "poems".*\n', listed, flags=re.MULTILINE)
     sources = study.folder / "scripts/oversmoothing/data/sources.py"
-    add("A corpus", "scripts/oversmoothing/data/poems.py", module)
-    add("A corpus", "scripts/oversmoothing/data/sources.py", f"{function}\n\n", before="def files(")
+    add(study, "scripts/oversmoothing/data/poems.py", module)
+    add(study, "scripts/oversmoothing/data/sources.py", f"{function}\n\n", before="def files(")
     sources.write_text(re.sub(r"(SOURCES: .*\{\n)", lambda found: found[1] + line, sources.read_text()))
 
     test, claim = blocks("A claim")
     module, first = "scripts/oversmoothing/claims/thesis.py", '    Claim(\n        "truths-beat-the-family"'
-    add("A claim", module, claim, before=first)
-    add("A claim", module, f"{test}\n\n", before="CLAIMS = [")
+    add(study, module, claim, before=first)
+    add(study, module, f"{test}\n\n", before="CLAIMS = [")
 
     arm, kind = blocks("An arm")
-    add("An arm", "workflow/plan/arms.py", arm, before="    WIDTH,\n    TRUNCATED,\n")
-    add("An arm", "scripts/oversmoothing/tables/kinds.py", kind, before='    "svd": Kind(')
+    add(study, "workflow/plan/arms.py", arm, before="    WIDTH,\n    TRUNCATED,\n")
+    add(study, "scripts/oversmoothing/tables/kinds.py", kind, before='    "svd": Kind(')
 
     function, entry = blocks("An output layer")
-    add("An output layer", "scripts/oversmoothing/models/output_layers.py", function)
-    add("An output layer", "scripts/oversmoothing/models/output_kinds.py", entry, before='    "mfs3": facets(3')
+    add(study, "scripts/oversmoothing/models/output_layers.py", function)
+    add(study, "scripts/oversmoothing/models/output_kinds.py", entry, before='    "mfs3": mixture(3')
 
     function, entry = blocks("An objective")
     objectives = study.folder / "scripts/oversmoothing/training/objectives.py"
     objectives.write_text(with_objective(objectives.read_text(), function, entry))
-    contributor.places["An objective"] = 1
 
     rules, step, story = blocks("A study")
     place = "workflow/studies/largest_leak"
     (folder / place).mkdir()
-    add("A study", f"{place}/rules.smk", rules)
-    add("A study", f"{place}/show.py", step)
-    add("A study", f"{place}/story.md", story)
-    add("A study", "config/config.yaml", "  - largest_leak\n", before="checkpoints:")
+    add(study, f"{place}/rules.smk", rules)
+    add(study, f"{place}/show.py", step)
+    add(study, f"{place}/story.md", story)
+    add(study, "config/config.yaml", "  - largest_leak\n", before="checkpoints:")
 
-    (folder / PLACES).write_text(json.dumps(contributor.places))
     write_poems(folder)
     for name, seed in (("step0", 0), ("step4", 1)):
         write_neox(folder / "neox" / name, seed)

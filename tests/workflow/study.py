@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -22,7 +23,6 @@ MODELS = "results/models.parquet"
 TINY = "tests/config/tiny.yaml"
 ARMS = (TINY, "tests/config/arms.yaml")
 TOKENS = (TINY, "tests/config/tokens.yaml")
-LAWS = (TINY, "tests/config/laws.yaml")
 SWAPS = (TINY, "tests/config/swaps.yaml")
 COMPILED = "compiled"  # by numba, in the folder of a project and with it
 
@@ -62,14 +62,29 @@ class Study:
         return output
 
     def start(self, *targets, config=None):
-        """Start Snakemake in a session of its own, to be shot with all its jobs; nobody hears what it says."""
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        command = self.command(*targets, config=config)
-        return subprocess.Popen(command, cwd=self.folder, start_new_session=True, **quiet)
+        """Start Snakemake in a session of its own, to be shot with all its jobs; what it says is in `output`."""
+        command, environment = self.command(*targets, config=config), self.environment()
+        with (self.folder / "output").open("w") as output:
+            heard = {"stdout": output, "stderr": subprocess.STDOUT}
+            return subprocess.Popen(command, cwd=self.folder, env=environment, start_new_session=True, **heard)
+
+    def shoot(self, process):
+        """Kill what was started with all its jobs, and do what Snakemake then asks for."""
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.unlock()
 
     def unlock(self):
         """Do what Snakemake asks for after it was shot."""
         self.snakemake(options=["--unlock"])
+
+    def differences(self, other):
+        """List the files of results that are not the same to the byte, or are in one of the studies only; no logs."""
+        roots = [study.folder / "results" for study in (self, other)]
+        paths = {path.relative_to(root) for root in roots for path in root.rglob("*")}
+        read = {path: [(root / path).read_bytes() for root in roots if (root / path).is_file()] for path in paths}
+        different = [path for path, contents in read.items() if len(contents) == 1 or len({*contents}) > 1]
+        return sorted(str(path) for path in different if path.suffix not in (".log", ".lock"))
 
     def python(self, *arguments, path="workflow:scripts"):
         """Run Python, which must succeed, with the project's own code; return what it prints, by stream."""
@@ -146,11 +161,11 @@ def _keep_compiled(folder, built):
         shutil.copytree(source, folder / COMPILED / f"{name}_{digest}", dirs_exist_ok=True)
 
 
-def write_text(path, documents=3000, seed=0):
+def write_text(path):
     """Write documents of made-up sentences, enough that the training split is above 1 MB."""
-    draw = random.Random(seed)
+    draw = random.Random(0)
     words = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 9))) for _ in range(2000)]
     with path.open("w") as file:
-        for _ in range(documents):
+        for _ in range(3000):
             sentences = [" ".join(draw.choices(words, k=12)).capitalize() + "." for _ in range(6)]
             file.write(json.dumps({"text": " ".join(sentences)}) + "\n")

@@ -19,7 +19,7 @@ TABLES = [TABLE, *(f"results/tables/{name}.csv" for name in ("truths", "losses",
 OTHERS = [f"results/tables/{name}.csv" for name in ("bytes", "entropy_difference")]
 OF_INSIDE = {  # rules that read a head, hidden states or samples of each member
     *("tbat", "tbat_approximation", "forced", "best_head", "argmaxability", "ranks"),
-    *("sample", "quality", "dynamics", "frontier", "logits", "hub_logits", "hub_sample"),
+    *("sample", "quality", "dynamics", "frontier", "logits", "hub_logits"),
 }
 
 

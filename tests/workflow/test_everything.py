@@ -2,12 +2,16 @@
 
 import json
 import re
+import shutil
+import subprocess
 
 import matplotlib.image
+import matplotlib.pyplot as plt
 import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 from recipes import CONFIG
-from study import listed, pages
+from study import ROOT, listed, pages
 
 from oversmoothing.scores.side_by_side import ROWS
 from oversmoothing.tables.compare import compare
@@ -94,8 +98,6 @@ def test_every_parquet_column_is_listed_with_its_type(everything):
             kinds = {field.name: str(getattr(field.type, "value_type", field.type)) for field in OF_HUB[pattern]}
             assert {name: IN_WORDS.get(kind, kind) for name, kind in kinds.items()} == listed, pattern
         for file in files:
-            if file.name.endswith(".spectrum.parquet") != pattern.endswith(".spectrum.parquet"):
-                continue
             if "{metric}" in pattern and f"`scores/{file.parent.name}/" in text:  # has a row of its own
                 continue
             kinds = {field.name: str(getattr(field.type, "value_type", field.type)) for field in pq.read_schema(file)}
@@ -114,3 +116,52 @@ def test_the_report_holds_every_table_and_figure_with_a_caption(everything):
     tables, figures = everything.folder.glob("results/tables/*.html"), everything.folder.glob("results/figures/*.svg")
     assert set(results) == {str(path.relative_to(everything.folder)) for path in (*tables, *figures)}
     assert all(len(result["caption"]) > 100 for result in results.values())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex here (Debian: texlive-latex-extra)")
+def test_every_table_compiles_and_fits_on_the_line(everything, tmp_path):
+    tables = sorted((everything.folder / "results/tables").glob("*.tex"))
+    assert len(tables) > 15
+    packages = dict.fromkeys(line for path in tables for line in re.findall("(?m)^% needs (.*)$", path.read_text()))
+    body = "\n\\clearpage\n".join(path.read_text() for path in tables)
+    head = ["\\documentclass{article}", "\\usepackage[T1]{fontenc}", *packages, "\\begin{document}"]
+    (tmp_path / "all.tex").write_text("\n".join([*head, body, "\\end{document}"]))
+    for _ in range(2):  # the second time with the numbers of the labels
+        done = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
+        assert done.returncode == 0, done.stdout[-3000:]
+    log = (tmp_path / "all.log").read_text(errors="replace")
+    assert re.findall(r"Overfull \\hbox.*", log) == []
+    assert "multiply defined" not in log
+    assert "Float too large" not in log
+
+
+def cells():
+    """Return the cells of the notebook that explores the results."""
+    return json.loads((ROOT / "docs/explore.ipynb").read_text())["cells"]
+
+
+@pytest.mark.slow
+def test_the_cells_of_the_notebook_run_in_order_and_each_question_has_a_plot(everything, monkeypatch):
+    monkeypatch.chdir(everything.folder)
+    plt.switch_backend("agg")
+    plt.close("all")
+    names = {}
+    for cell in cells():
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    questions = [cell for cell in cells() if "".join(cell["source"]).startswith("## ")]
+    assert len(questions) == 3
+    drawn = [len(plt.figure(number).axes[0].lines) for number in plt.get_fignums()]
+    assert drawn == 3 * [len(names["family"])] == [2, 2, 2]
+
+
+def test_the_pictures_of_the_notebook_are_in_it():
+    code = [cell for cell in cells() if cell["cell_type"] == "code"]
+    assert [sum("image/png" in output["data"] for output in cell["outputs"]) for cell in code] == [0, 1, 1, 1]

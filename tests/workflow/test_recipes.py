@@ -2,32 +2,13 @@
 
 import json
 import re
-import shutil
 
 import pandas as pd
 import pytest
-from recipes import PLACES, SECTIONS
-from study import ROOT
 
 from oversmoothing.tables.record import read_record
 
 NO_RECORDS = ("claims", "samples")
-NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
-
-
-def test_tests_of_metrics_schema_and_decodings_pass_with_them_after_make_keys(everything):
-    folder = everything.folder
-    files = [f"tests/{name}.py" for name in ("scores/test_metrics", "plan/test_schema", "scores/test_decoding")]
-    of_studies = {path: path.read_text() for path in ROOT.glob("tests/studies/*/test_*.py")}
-    with_metrics = [path for path, text in of_studies.items() if "AGAINST_TRUTHS" in text and "kept_runs" not in text]
-    files += [str(path.relative_to(ROOT)) for path in with_metrics]
-    helpers = [str(path.relative_to(ROOT)) for path in ROOT.glob("tests/*.py") if not path.stem.startswith("test_")]
-    helpers += [f"tests/workflow/{name}.py" for name in ("recipes", "forked", "study")]
-    for file in ("pyproject.toml", "CONTRIBUTING.md", "docs/results.md", "docs/api.md", *helpers, *files):
-        (folder / file).parent.mkdir(exist_ok=True, parents=True)
-        shutil.copy(ROOT / file, folder / file)
-    everything.python("-m", "schemas.describe")
-    everything.python("-m", "pytest", "-p", "no:cacheprovider", *files)
 
 
 def table(everything, name):
@@ -39,25 +20,6 @@ def page(everything, name):
     return (everything.folder / f"results/tables/{name}.md").read_text()
 
 
-def test_every_recipe_touches_as_many_places_as_its_heading_says(everything):
-    headings = dict(re.fullmatch(r"(.+): (\w+) places?", heading).groups() for heading in SECTIONS)
-    said = {recipe: NUMBERS[count] for recipe, count in headings.items()}
-    assert said == {
-        "A metric": 1,
-        "A decoding method": 1,
-        "A table of existing scores": 2,
-        "A figure": 3,
-        "A corpus": 2,
-        "An arm": 2,
-        "An output layer": 2,
-        "An objective": 1,
-        "A claim": 2,
-        "A study": 4,
-    }
-    places = json.loads((everything.folder / PLACES).read_text())
-    assert {recipe.removesuffix(" of existing scores"): count for recipe, count in said.items()} == places
-
-
 @pytest.mark.parametrize("name", ["oversmoothing", "decodings", "decodings_pooled", "svd"])
 def test_a_metric_stands_in_every_table_of_scores(everything, name):
     found = table(everything, name)
@@ -66,16 +28,6 @@ def test_a_metric_stands_in_every_table_of_scores(everything, name):
     assert (brier.value >= 0).all()
     assert (brier.unit == "probability").all()
     assert "Brier" in page(everything, name)
-
-
-def test_the_recipe_of_a_metric_names_every_table_and_figure_that_has_it(everything):
-    words = re.findall(r"`(\w+?)(_\.\.\.)?`", SECTIONS["A metric: one place"])
-    named, beginnings = {name for name, _ in words}, tuple(f"{name}_" for name, more in words if more)
-    tables = {path.stem for path in everything.folder.glob("results/tables/*.csv") if "brier" in path.read_text()}
-    tables.remove("greedy")  # which the recipe of a table adds
-    figures = {path.stem for path in everything.folder.glob("results/figures/*.svg") if "Brier" in path.read_text()}
-    assert "oversmoothing" in tables & figures
-    assert {name for name in tables | figures if not name.startswith(beginnings)} <= named
 
 
 def test_a_metric_is_charted_on_the_page_and_the_terminals_table_keeps_to_80_columns(everything):

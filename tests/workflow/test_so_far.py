@@ -36,7 +36,7 @@ def truth_again(tiny):
     return tiny(("max_steps: 24", "max_steps: 1000000, patience: 1000000"))
 
 
-def test_finished_models_and_the_others(copy):
+def test_finished_models_and_the_others_with_and_without_the_text(copy):
     results = copy.folder / "results"
     shutil.rmtree(results / "showcase", ignore_errors=True)  # other tests may have made it, with other prompts
     shutil.rmtree(results / "models" / OTHER)
@@ -50,6 +50,8 @@ def test_finished_models_and_the_others(copy):
     assert (rows[OTHER]["training"], rows[OTHER]["logits"], rows[OTHER]["scores"]) == ("waiting",) * 3
     assert rows["svd4-s1337"]["training"] == "-"
     assert "To be made again" not in page
+    (copy.folder / "text.jsonl").unlink()
+    assert so_far(copy)[1]["bn4-s1337"]["training"] == "to be done again"
 
 
 def test_beside_a_run_that_holds_the_lock(copy, truth_again):
@@ -75,19 +77,3 @@ def test_beside_a_run_that_holds_the_lock(copy, truth_again):
     finally:
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
-
-
-def test_results_of_other_windows_are_outdated(copy, tiny):
-    page, rows = so_far(copy, tiny(("count: 6", "count: 5")))
-    line = next(line for line in page.splitlines() if line.startswith("To be made again"))
-    assert "logits (3)" in line
-    assert "windows.parquet (1)" in line
-    assert "models" not in line
-    assert rows["bn4-s1337"]["training"].startswith("done")
-    assert rows["bn4-s1337"]["logits"] == "waiting, 1 outdated"
-
-
-def test_it_needs_no_text(copy):
-    (copy.folder / "text.jsonl").unlink()
-    _, rows = so_far(copy)
-    assert rows["bn4-s1337"]["training"] == "to be done again"

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from hub_models import write_neox, write_token_model
+from hub_models import write_neox
 from safetensors.numpy import load_file
 from study import ROOT, TINY, TOKENS, Study, copy_project, listed
 
@@ -191,22 +191,3 @@ def test_rows_that_pad_a_head_are_no_classes(from_hub):
     for metric in ("tv", "tbat"):
         found = from_hub.table("oversmoothing")
         assert set(found[found.measure == metric].model) == {"small", "large"}, metric
-
-
-def test_what_needs_linear_logits_is_not_planned_for_a_capped_member(tmp_path):
-    """Both members and the two truncations of the capped one are scored; TBAT and the forced part are of the other."""
-    study = copy_project(tmp_path / "project")
-    for name, layout in (("soft", "gemma2"), ("plain", "llama")):
-        write_token_model(study.folder / "hub" / name, layout)
-    soft, plain = {"name": "soft", "hub": "./hub/soft", "capped": True}, {"name": "plain", "hub": "./hub/plain"}
-    own = HUB | {"tokens": {"tokenizer": "./hub/plain"}, "truths": [soft | {"name": "truth"}], "svd_of": "soft"}
-    own["frontier"] = {"deltas": []}
-    del own["truths"][0]["capped"]
-    for family, linear in (([soft, plain], 1), ([soft], 0)):
-        (study.folder / "capped.yaml").write_text(yaml.safe_dump(own | {"family": family}))
-        planned = study.planned("all", config=(TINY, "capped.yaml"))
-        assert planned["score"] == len(family) + 2
-        assert planned["argmaxability"] == len(family)
-        assert planned["svd_logits"] == 2
-        for rule in ("tbat", "tbat_table", "tbat_approximation", "forced", "forced_table"):
-            assert planned.get(rule, 0) == linear, rule

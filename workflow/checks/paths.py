@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.data.globs import CONTROL, matching_files
-from oversmoothing.hub.names import Named, as_folder, as_gguf, asset_name
+from oversmoothing.hub.names import Named, as_folder, as_gguf
 from plan import studies
 from plan.corpus import local_shards, patterns, user_files
 from plan.settings import ConfigError
 from plan.tokens import tokenizer
-
-LONGEST_NAME = 200  # characters of a name to which endings are added; file systems allow 255
 
 
 def check_paths(config: Mapping[str, Any]) -> None:
@@ -61,9 +59,6 @@ def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
         elif sign := next((sign for sign in "{}<>" if sign in path), None):
             where = key if key.endswith(path) else f"{key}: {path}"
             yield f"{where}: {sign!r} in a path means a wildcard to Snakemake; rename it"
-    for key, path in _folders(config):
-        if len(asset_name(path, "")) > LONGEST_NAME:
-            yield f"{key}: {path}: too long for the name of a file; move or rename the folder"
 
 
 def _missing(config: Mapping[str, Any]) -> Iterator[str]:
@@ -84,13 +79,9 @@ def _no_folders(config: Mapping[str, Any]) -> Iterator[str]:
         "checkpoints.folder": config["checkpoints"]["folder"],
     }
     for key, folder in chosen.items():
-        if folder is None:
-            continue
-        try:
-            if file := next((part for part in (Path(folder), *Path(folder).parents) if part.is_file()), None):
-                yield f"{key}: {file} is a file, not a folder; name another folder"
-        except OSError as error:
-            yield f"{key}: {folder}: {error.strerror}; name another folder"
+        parts = (Path(folder), *Path(folder).parents) if folder else ()
+        if file := next((part for part in parts if part.is_file()), None):
+            yield f"{key}: {file} is a file, not a folder; name another folder"
 
 
 def _files(config: Mapping[str, Any]) -> dict[str, str]:

@@ -39,10 +39,6 @@ class Model:
     hub: dict[str, Any] = field(default_factory=dict)
     member: str | None = None  # of a trial, the arm whose learning rate it decides
 
-    def __post_init__(self) -> None:
-        if sum(map(bool, (self.settings, self.path, self.hub, self.source))) != 1:
-            raise ValueError(f"{self.name}: needs `settings`, `path`, `hub` or `source`, and one of them")
-
     @property
     def arm(self) -> str:
         """Its name without the seed."""

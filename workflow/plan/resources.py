@@ -4,15 +4,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.models.gpt_shape import (
-    block_matrices,
-    cache_bytes,
-    checkpoint_bytes,
-    flops_per_byte_without_attention,
-    training_bytes,
-)
+from oversmoothing.models.gpt_shape import block_matrices, cache_bytes, checkpoint_bytes, matrices_without_bottleneck
 from plan.assets import weight_bytes
-from plan.models import Model, by_name
+from plan.models import Model
 from plan.tokens import over_bytes
 
 DAY = 1440  # minutes
@@ -54,7 +48,8 @@ def training_memory(model: Model, attempt: int = 1) -> int:
 
     Weights, gradients, moments and their saved copies, and 3 GB for PyTorch and activations, in each process.
     """
-    return scaled(model.processes * (3000 + training_bytes(model.settings["model"]) // 10**6), attempt)
+    needed = 32 * matrices_without_bottleneck(model.settings["model"])  # bytes of eight numbers a weight
+    return scaled(model.processes * (3000 + needed // 10**6), attempt)
 
 
 def training_time(config: Mapping[str, Any], model: Model) -> int:
@@ -67,12 +62,7 @@ def training_time(config: Mapping[str, Any], model: Model) -> int:
     training, shape = model.settings["training"], model.settings["model"]
     seen = training["max_steps"] * training["accumulation"] * training["batch"] * shape["block"]
     speed = model.processes * (3e13 if gpus(config) else 1e10 * training["threads"])
-    return min(DAY, 30 + round(flops_per_byte_without_attention(shape) * seen / speed / 60))
-
-
-def training_threads(model: Model) -> int:
-    """Number of CPU threads of a training, over all its processes."""
-    return model.processes * model.settings["training"]["threads"]
+    return min(DAY, 30 + round(6 * matrices_without_bottleneck(shape) * seen / speed / 60))
 
 
 def stop_signal(model: Model) -> str:
@@ -82,8 +72,9 @@ def stop_signal(model: Model) -> str:
 
 def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -> int:
     """Estimated memory of sampling in MB: keys and values of a batch, weights, and 2 GB for PyTorch."""
-    own = model if model.settings or not model.source else by_name(config)[model.source]
-    shape = (own.settings or {"model": config["model"]})["model"]
+    if model.hub:
+        return scaled(hub_truth_memory(config), attempt)
+    shape = model.shape or config["model"]
     length = config["windows"]["prompt"] + config["windows"]["scored"]
     cached = cache_bytes(shape["layers"], shape["width"], length) * config["samples"]["batch"]
     return scaled(2000 + (2 * cached + 4 * block_matrices(shape)) // 10**6, attempt)
@@ -136,8 +127,3 @@ def asset_memory(source: Mapping[str, str], attempt: int = 1) -> int:
         return scaled(500, attempt)
     path = Path(source["gguf"])
     return scaled(1500 + CONVERTED * (path.stat().st_size if path.is_file() else 0) // 10**6, attempt)
-
-
-def truncation_memory(config: Mapping[str, Any]) -> int:
-    """Memory in MB for the singular vectors of a head, in float64; that of a model from the hub is large."""
-    return 12_000 if config["svd_of"] else 2000

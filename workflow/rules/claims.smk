@@ -1,8 +1,10 @@
-"""Findings as claims that can fail, tested on the tables of this run and on the thesis's own printed means.
+"""Findings as claims that can fail, tested on the tables of this run and on the thesis's own printed means; the page.
 
-Needs: the tables that claims read, as far as the config makes them; the thesis's tables.
-Makes: tables/claims.{csv,md,html,tex}.
+Needs: the tables that claims read, as far as the config makes them; the thesis's tables; for the page all.
+Makes: tables/claims.{csv,md,html,tex}; index.html.
 """
+
+STORY = f"{RESULTS}/index.html"
 
 # Tables that claims read, and the thesis's tables that print the same, by number.
 CLAIMED = {
@@ -31,3 +33,18 @@ rule claims_table:
         by_name=fingerprints(*plan.studies.code(config, "claims.py")),
     script:
         step("claims_table.py")
+
+
+rule story:
+    input:
+        TABLES_AND_FIGURES,
+    output:
+        STORY,
+    localrule: True
+    params:
+        settings=settings(studies=plan.studies.with_part(config, "story.md")),
+        by_name=fingerprints(
+            *(file for part in ("story.md", "finding.py", "claims.py") for file in plan.studies.code(config, part))
+        ),
+    script:
+        step("story.py")

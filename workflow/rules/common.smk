@@ -85,7 +85,6 @@ TRAINED = [model for model in PREDICTORS if model.settings]
 BYTE_VIEWS = plan.models.byte_views(config, "truth", "family")
 FROM_HUB = [model.name for model in MODELS.values() if model.hub and not model.byte_view]
 TRUNCATED = names(MODELS, "svd")
-TRUNCATED_FROM_HUB = [name for name in TRUNCATED if MODELS[name].source in FROM_HUB]
 CAPPED = plan.models.capped(config)
 WITH_HEAD = [name for name in (OWN if OVER_BYTES else [*OWN, *FROM_HUB]) if MODELS[name].linear and name not in CAPPED]
 FAMILY = names(MODELS, "family")
@@ -137,9 +136,19 @@ def decoding_code(decodings, *more):
     return fingerprints(*files(link for entry in decodings for link in links(entry)), *more)
 
 
+def sampling_code(decodings, wildcards):
+    """Code of decodings, and of the adapter of a model from the hub."""
+    return decoding_code(decodings, *([ADAPTERS] if source_of(wildcards).hub else []))
+
+
 def model_of(wildcards):
     """The model of a job: one of this run, or of those that learn a text of a study."""
     return BY_TEXT[wildcards.get("text")][wildcards.model]
+
+
+def source_of(wildcards):
+    """The model of a job, or the one whose head was truncated."""
+    return MODELS[MODELS[wildcards.model].source or wildcards.model]
 
 
 def chosen_rate(wildcards):
@@ -166,7 +175,7 @@ def head_of(wildcards):
     """
     if wildcards.model in OF_STUDIES:
         return HEADS.format(model=wildcards.model)
-    source = MODELS[MODELS[wildcards.model].source or wildcards.model]
+    source = source_of(wildcards)
     return (HEAD if source.hub else WEIGHTS).format(model=source.name)
 
 

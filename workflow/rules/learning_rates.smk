@@ -6,10 +6,6 @@ Makes: learning_rates/{arm}.json, which the trainings of the arm depend on; tabl
 
 
 use rule train as train_trial with:
-    input:
-        training=ancient(READ["train"]),
-        validation=ancient(READ["validation"]),
-        manifest=READ["manifest"],
     wildcard_constraints:
         model=one_of(TRIALS),
 

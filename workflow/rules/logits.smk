@@ -39,7 +39,7 @@ rule svd_logits:
     wildcard_constraints:
         model=one_of(TRUNCATED),
     resources:
-        **per_attempt(mem_mb=plan.resources.truncation_memory(config), runtime=30),
+        **per_attempt(mem_mb=12_000 if config["svd_of"] else 2000, runtime=30),  # singular vectors in float64
     params:
         rank=lambda wildcards: MODELS[wildcards.model].rank,
         states=STATES,

@@ -22,7 +22,7 @@ rule train:
         f"{RESULTS}/logs/train/{{model}}.log",
     wildcard_constraints:
         model=one_of(model.name for model in MODELS.values() if model.settings and model.kind != "truth"),
-    threads: lambda wildcards: plan.resources.training_threads(model_of(wildcards))
+    threads: lambda wildcards: model_of(wildcards).processes * model_of(wildcards).settings["training"]["threads"]
     resources:
         gpu=lambda wildcards: GPUS * model_of(wildcards).processes,
         gpu_job=GPUS,

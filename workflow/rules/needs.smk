@@ -1,7 +1,9 @@
-"""Requirements of a config before anything runs: `snakemake needs`. `snakemake -n` prints the number of jobs.
+"""What a config needs, before anything runs: `snakemake needs`; `snakemake -n` prints the number of jobs.
 
-Needs: nothing.
-Makes: nothing; it prints.
+How far a run under way is, without touching its files: `snakemake so_far --nolock --cores 1`.
+
+Needs: nothing; `so_far` reads whatever is in the results folder.
+Makes: so_far/progress.md, written anew each time; both print.
 """
 
 
@@ -11,3 +13,19 @@ rule needs:
         study=plan.needs.study(config),
     script:
         step("needs.py")
+
+
+rule so_far:
+    log:
+        f"{RESULTS}/so_far/so_far.log",
+    localrule: True
+    params:
+        settings=settings(
+            results=RESULTS,
+            config={key: config[key] for key in config if key != "unit"},  # as given
+            snakefile=f"{workflow.basedir}/Snakefile",
+            models=plan.models.followed_models(config),
+        ),
+        training_code=fingerprint("train.py"),
+    script:
+        step("so_far.py")

@@ -1,6 +1,6 @@
 """Samples: each model continues the prompt of every window, under each decoding.
 
-Needs: windows.parquet and the weights; for a truncated head those of its source.
+Needs: windows.parquet and the weights, or the manifest of a model from the hub; for a truncated head its source's.
 Makes: samples/{model}/{decoding}.parquet; truncated heads are sampled only under `pure` (Table H.1);
 tables/samples.{csv,md,html} (Tables 5.1, 5.2 and G.1 to G.9), beside the human text.
 
@@ -13,20 +13,22 @@ rule sample:
     input:
         vocabulary=VOCABULARY,
         windows=WINDOWS,
-        weights=WEIGHTS,
+        weights=lambda wildcards: [] if source_of(wildcards).hub else WEIGHTS.format(model=source_of(wildcards).name),
+        manifest=lambda wildcards: MANIFEST_OF.format(**source_of(wildcards).hub) if source_of(wildcards).hub else [],
+        tokenizer=lambda wildcards: TOKENS["tokenizer"] if source_of(wildcards).hub else [],
     output:
         [SAMPLES.replace("{decoding}", decoding) for decoding in DECODED],
     wildcard_constraints:
-        model=one_of(OWN),
+        model=one_of([*OWN, *FROM_HUB]),
     threads: config["inference"]["threads"]
     resources:
         **ON_GPU,
-        **per_attempt(runtime=240),
-        mem_mb=lambda wildcards, attempt: plan.resources.sampling_memory(config, MODELS[wildcards.model], attempt),
+        runtime=lambda wildcards, attempt: plan.resources.scaled(720 if source_of(wildcards).hub else 240, attempt),
+        mem_mb=lambda wildcards, attempt: plan.resources.sampling_memory(config, source_of(wildcards), attempt),
     params:
-        settings=plan.samples.sampling_settings(config, config["decodings"]),
-        by_name=decoding_code(config["decodings"]),
-        rank=None,
+        settings=lambda wildcards: plan.samples.sampling_settings(config, config["decodings"], source_of(wildcards)),
+        by_name=lambda wildcards: sampling_code(config["decodings"], wildcards),
+        rank=lambda wildcards: MODELS[wildcards.model].rank if wildcards.model in TRUNCATED else None,
         device=DEVICE,
     script:
         step("sample.py")
@@ -36,26 +38,23 @@ use rule sample as sample_extra with:
     output:
         SAMPLES,
     wildcard_constraints:
-        model=one_of(OWN),
+        model=one_of([*OWN, *FROM_HUB]),
         decoding=one_of(EXTRA),
     params:
-        settings=lambda wildcards: plan.samples.sampling_settings(config, [EXTRA[wildcards.decoding]]),
-        by_name=lambda wildcards: decoding_code([EXTRA[wildcards.decoding]]),
+        settings=lambda wildcards: plan.samples.sampling_settings(
+            config, [EXTRA[wildcards.decoding]], source_of(wildcards)
+        ),
+        by_name=lambda wildcards: sampling_code([EXTRA[wildcards.decoding]], wildcards),
 
 
 use rule sample as sample_svd with:
-    input:
-        vocabulary=VOCABULARY,
-        windows=WINDOWS,
-        weights=lambda wildcards: WEIGHTS.format(model=MODELS[wildcards.model].source),
     output:
         SAMPLES.replace("{decoding}", "pure"),
     wildcard_constraints:
-        model=one_of(TRUNCATED if not TRUNCATED_FROM_HUB else []),
+        model=one_of(TRUNCATED),
     params:
-        settings=plan.samples.sampling_settings(config, [PURE]),
-        by_name=decoding_code([PURE]),
-        rank=lambda wildcards: MODELS[wildcards.model].rank,
+        settings=lambda wildcards: plan.samples.sampling_settings(config, [PURE], source_of(wildcards)),
+        by_name=lambda wildcards: sampling_code([PURE], wildcards),
 
 
 if JUDGED:

@@ -7,6 +7,7 @@ Makes: scores/{metric}/{model}.parquet, scores/tbat/{model}.parquet, scores/tbat
 members from the hub side_by_side/{model}.parquet.
 """
 
+OF_TBAT = {key: TBAT[key] for key in ("delta", "mass_tolerance", "per_window", "windows")}
 SCORING = plan.resources.scoring(config)
 FETCHED = [name for name in FAMILY if name in (*FROM_HUB, *BYTE_VIEWS)]
 
@@ -44,14 +45,7 @@ rule tbat:
     resources:
         **per_attempt(mem_mb=2000, runtime=240),
     params:
-        settings=settings(
-            delta=TBAT["delta"],
-            condition=TBAT["condition"],
-            mass_tolerance=TBAT["mass_tolerance"],
-            per_window=TBAT["per_window"],
-            windows=TBAT["windows"],
-            decodings=config["decodings"],
-        ),
+        settings=settings(**OF_TBAT, condition=TBAT["condition"], decodings=config["decodings"]),
         by_name=decoding_code(config["decodings"]),
     script:
         step("tbat.py")
@@ -69,13 +63,7 @@ rule tbat_approximation:
     resources:
         **per_attempt(mem_mb=2000, runtime=240),
     params:
-        settings=settings(
-            delta=TBAT["delta"],
-            mass_tolerance=TBAT["mass_tolerance"],
-            per_window=TBAT["per_window"],
-            windows=TBAT["windows"],
-            approximations=TBAT["approximations"],
-        ),
+        settings=settings(**OF_TBAT, approximations=TBAT["approximations"]),
     script:
         step("tbat_approximation.py")
 

@@ -4,20 +4,25 @@
 replaces what stands between two comments; the rest is written by hand.
 """
 
+import ast
 import functools
+import inspect
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import yaml
 
+from oversmoothing import argmaxability, bat, forced
 from oversmoothing.tables.quantities import Run, environment
 from oversmoothing.tables.record import documentation
 from plan import studies
 from schemas.config import read_schema
-from schemas.reference import reference
 
+METHODS = (FunctionType, property, functools.cached_property)
+PACKAGES: tuple[ModuleType, ...] = (bat, forced, argmaxability)  # which others may import
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES, PUBLISHED, BENCHMARKS = (ROOT / "resources" / name for name in ("studies", "published", "benchmarks"))
 SOURCES = ROOT / "docs/source"
@@ -71,6 +76,35 @@ def keys() -> str:
         if rows := list(_rows(section, "", default[name], schema["$defs"], shared if name == "truths" else set())):
             parts.append("| key | value | default | meaning |\n|:---|:---|:---|:---|\n" + "\n".join(rows))
     return "\n\n".join(parts)
+
+
+def surface() -> dict[str, Any]:
+    """Return the objects that others may import, by names such as ``bat.reject_set``."""
+    return {f"{_short(package)}.{name}": getattr(package, name) for package in PACKAGES for name in package.__all__}
+
+
+def reference() -> str:
+    """Return a chapter per package: of each public name its signature and docstring, and what a class computes."""
+    parts = []
+    for package in PACKAGES:
+        parts.append(f"## {_short(package)}\n\n{inspect.cleandoc(package.__doc__ or '').splitlines()[0]}")
+        for name in package.__all__:
+            thing = getattr(package, name)
+            source = inspect.getsource(thing)
+            (node,) = ast.parse(source).body
+            assert isinstance(node, ast.FunctionDef | ast.ClassDef)
+            head = "\n".join(source.splitlines()[: node.body[0].end_lineno])
+            parts.append(f"### `{_short(package)}.{name}`\n\n```py\n{head}\n```")
+            own = vars(thing).items() if inspect.isclass(thing) else ()
+            computed = {key: str(part.__doc__) for key, part in own if key[0] != "_" and isinstance(part, METHODS)}
+            if computed:
+                parts.append("\n".join(f"- `{key}`: {text.splitlines()[0]}" for key, text in computed.items()))
+            parts.append(f"[Source](../{Path(inspect.getfile(thing)).relative_to(ROOT).as_posix()})")
+    return "\n\n".join(parts)
+
+
+def _short(package: ModuleType) -> str:
+    return package.__name__.rpartition(".")[2]
 
 
 def _about(name: str) -> Any:

@@ -10,7 +10,6 @@ import hashlib
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
@@ -49,13 +48,7 @@ def contents(files: Iterable[str | Path]) -> dict[str, str]:
 
 
 def _read_kept() -> dict[str, list]:
-    """Return the well-formed entries of the store; of a store that is missing or damaged, none."""
-    try:
-        kept = read_sealed(KEPT)
-    except (OSError, UserError, ValueError, RecursionError):
-        return {}
-    return {place: entry for place, entry in kept.items() if _is_entry(entry)}
-
-
-def _is_entry(entry: Any) -> bool:
-    return isinstance(entry, list) and list(map(type, entry)) == [int, int, int, int, str]
+    """Return the entries of the store; of a store that is missing or damaged, none."""
+    with contextlib.suppress(OSError, UserError, ValueError):
+        return read_sealed(KEPT)
+    return {}

@@ -4,9 +4,8 @@ import glob
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -43,33 +42,15 @@ def no_fault_of(path: str | Path) -> Iterator[None]:
         raise
 
 
-def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as JSON (see `json_text`)."""
-    text = json_text(path, value)
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
 def json_text(path: str | Path, value: Any) -> str:
     """Return `value` as JSON with sorted keys, so that equal values give identical files.
 
-    A `UserError` names `path` and a number that JSON cannot hold: NaN or infinity.
+    A `UserError` names `path` if the value has numbers that JSON cannot hold: NaN or infinity.
     """
     try:
         return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:
-        if odd := next(_not_finite(value), None):
-            raise UserError(f"{path}: {odd}, which JSON cannot hold; check what it was computed from") from error
-        raise
-
-
-def _not_finite(value: Any, where: str = "its value") -> Iterator[str]:
-    """Yield where a value has numbers that are not finite."""
-    if isinstance(value, float) and not isfinite(value):
-        yield f"{where} is {value}"
-    parts = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
-    for key, part in parts:
-        yield from _not_finite(part, str(key) if where == "its value" else f"{where}.{key}")
+        raise UserError(f"{path}: NaN or infinity, which JSON cannot hold; check what made them") from error
 
 
 def _lives(process: str) -> bool:
