@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from default_config import default
 from made_scores import write_scores
-from scipy.stats import chi, ttest_1samp
+from scipy.stats import ttest_1samp
 from step_jobs import job, outputs
 
 from oversmoothing.numerics.statistics import student_interval
@@ -31,13 +31,8 @@ GROUPS = {FULL: ["bn8-s1", "bn8-s2", "bn8-s3"], TRUTHS: [*OF_TRUTH]}
 def level(model, truth):
     """The seed moves all ranks by .01, and rank 4 by .001 more; the plain arm lies .05 lower at rank 4."""
     low = model["rank"] == 4
-    return (
-        0.2
-        + 0.1 * low
-        - 0.05 * (low and model["kind"] == "plain")
-        + (0.01 + 0.001 * low) * model["seed"]
-        + OF_TRUTH[truth]
-    )
+    of_rank = 0.2 + 0.1 * low - 0.05 * (low and model["kind"] == "plain")
+    return of_rank + (0.01 + 0.001 * low) * model["seed"] + OF_TRUTH[truth]
 
 
 @pytest.fixture
@@ -79,22 +74,12 @@ def test_steps_and_arms_are_paired_by_seed(table):
     assert [step.low, step.high] == pytest.approx([*direct])  # far narrower than the levels': what seeds share cancels
     arms = chosen(table, measure="tto", kind="plain", less="family").set_index("rank")
     assert arms.value.to_dict() == pytest.approx({4: -0.05, 8: 0.0})
-    assert arms.loc[4, "high"] - arms.loc[4, "low"] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_two_arms_of_one_rank_are_two_levels_and_have_no_step(scores, of_equals):
-    wide = [{**model, "arm": "w8"} if model["model"] == "bn8-s3" else model for model in MODELS]
-    table = across_table(scores, of_equals, wide, GROUPS)
-    levels = chosen(table, measure="tto", kind="family", rank=8, truth=None, less=None)
-    assert levels.set_index("arm").n.to_dict() == {"bn8": 2, "w8": 1}
-    both = [
-        *MODELS,
-        *({**model, "model": f"w8-s{model['seed']}", "arm": "w8"} for model in MODELS if model["arm"] == "bn8"),
-    ]
-    more = pd.concat(
-        [scores, scores[scores.model.str.startswith("bn8")].replace({"model": r"^bn"}, {"model": "w"}, regex=True)]
-    )
-    table = across_table(more, of_equals, both, GROUPS)
+    wide = [{**model, "model": f"w8-s{model['seed']}", "arm": "w8"} for model in MODELS if model["arm"] == "bn8"]
+    of_wide = scores[scores.model.str.startswith("bn8")].replace({"model": r"^bn"}, {"model": "w"}, regex=True)
+    table = across_table(pd.concat([scores, of_wide]), of_equals, [*MODELS, *wide], GROUPS)
     assert set(chosen(table, less="rank 8").kind) == {"plain"}
     assert set(chosen(table, less="family")["rank"]) == {4}
     rows = across_page(table, "T").sections[0].rows
@@ -120,25 +105,9 @@ def test_the_mean_of_pairs_has_the_interval_of_what_each_model_adds():
     assert of_pairs(adds[:, None] + adds) == pytest.approx(student_interval(2 * adds))
 
 
-def test_the_interval_of_pairs_covers_the_truth_in_19_of_20_cases():
-    expected = np.sqrt(2) * chi(40).mean()  # of the distance of two standard normal points in 40 dimensions
-    draw = np.random.default_rng(1)
-    covered = 0
-    for _ in range(400):
-        places = draw.normal(size=(5, 40))
-        distances = np.linalg.norm(places[:, None] - places, axis=2)
-        _, low, high = of_pairs(distances)
-        covered += low < expected < high
-    assert 0.90 < covered / 400 < 0.985
-
-
 def test_equals_differ_in_their_seed_alone():
-    alike = {"model": {"layers": 3}, "training": {"max_steps": 10}}
-    truths = [
-        {"name": "a", "seed": 1, **alike},
-        {"name": "b", "seed": 2, **alike},
-        {"name": "c", "seed": 3, "model": {"layers": 2}, "training": {}},
-    ]
+    layers = {"a": 3, "b": 3, "c": 2}
+    truths = [{"name": name, "seed": ord(name), "model": {"layers": of}, "training": {}} for name, of in layers.items()]
     config = default(seeds=[1, 2], family=[{"rank": 4}, {"rank": 8}, {"backward_rank": 4}], truths=truths)
     assert equals(config) == {FULL: ["bn8-s1", "bn8-s2"], TRUTHS: ["a", "b"]}
     assert others(equals(config), "a") == ["b"]
@@ -161,12 +130,7 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
     show.main(job(inputs, output, {"models": MODELS, "equals": GROUPS}))
     written = read_record(output.csv)
     apart = written.measure == "tto_apart"
-    means = scores[scores.measure == "tto"].merge(pd.DataFrame(MODELS), on="model")
-    square = means[means.kind == "family"].pivot_table(index=["seed", "truth"], columns="rank", values="value")
-    low, high = square.columns[:2]
-    expected = (square[low] - square[high]).abs().groupby("seed").mean()
-    found = written[apart & (written["rank"] == low)].set_index("seed").value
-    pd.testing.assert_series_equal(found.astype(float), expected, check_names=False, check_index_type=False, rtol=1e-4)
+    assert written[apart].set_index("seed").value.to_dict() == pytest.approx({s: 0.1 + 0.001 * s for s in SEEDS})
     direct = across_table(scores, of_equals, MODELS, GROUPS)
     keys = ["kind", "rank", "truth", "measure", "less", "model", "note"]
     frames = [frame.drop(columns="table").sort_values(keys, ignore_index=True) for frame in (written[~apart], direct)]

@@ -7,23 +7,16 @@ import pandas as pd
 import pytest
 import torch
 from hub_models import write_gpt2, write_neox, write_tokenizer
-from hypothesis import given
-from hypothesis import strategies as st
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, PreTrainedTokenizerFast
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model
 from oversmoothing.tables.formats import latex, markdown
-from studies.along_training import others as module
-from studies.along_training.others import MEASURES, beginning, contexts, first_token_bytes, measure, origin, prefix
+from studies.along_training.others import MEASURES, measure, origin, prefix
 from studies.along_training.table import NAMES, along_training_table, doubles, others_page
 
 TEXT = "The water reads as prose does, and some of the text is déjà vu: 水 flows. " * 8
-
-
-def as_bytes(text):
-    return np.frombuffer(text.encode(), np.uint8)
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +31,7 @@ def values(rows):
 
 
 def measured(model, text=TEXT, context=64, batch=3):
-    rows, sigma = measure(model, as_bytes(text), context, batch, "float32", "own")
-    return values(rows), sigma
+    return values(measure(model, text, context, batch, "float32", "own"))
 
 
 def test_every_token_but_the_first_is_predicted_once(neox):
@@ -54,7 +46,7 @@ def test_every_token_but_the_first_is_predicted_once(neox):
     assert count == len(ids) - 1
     predicted = len(TEXT.encode()) - len(neox.tokenizer.decode(ids[:1]).encode())
     for batch in (1, 4):
-        numbers, _ = measured(neox, context=20, batch=batch)
+        numbers = measured(neox, context=20, batch=batch)
         assert numbers["loss"] == pytest.approx(nats / count, rel=1e-5)
         assert numbers["loss_per_byte"] == pytest.approx(nats / predicted, rel=1e-5)
 
@@ -62,7 +54,7 @@ def test_every_token_but_the_first_is_predicted_once(neox):
 def test_hidden_states_and_gradients_are_those_that_predict_a_token(neox):
     text = TEXT[:80]
     ids = neox.tokenizer(text, add_special_tokens=False, return_tensors="pt")["input_ids"]
-    numbers, _ = measured(neox, text)
+    numbers = measured(neox, text)
     output = neox.model.gpt_neox(input_ids=ids[:, :-1], output_hidden_states=True)
     expected = {f"anisotropy {i}": output.hidden_states[i] for i in (1, 2)}
     expected["head_input_anisotropy"] = output.last_hidden_state
@@ -79,14 +71,16 @@ def test_hidden_states_and_gradients_are_those_that_predict_a_token(neox):
 
 
 def test_sizes_of_models_with_a_head_of_their_own_and_a_tied_one(neox, tmp_path):
-    numbers, _ = measured(neox)
+    numbers = measured(neox)
     assert (numbers["vocabulary"], numbers["width"]) == (320, 16)
     assert numbers["parameters"] == sum(parameter.numel() for parameter in neox.model.parameters())
     assert numbers["parameters"] - numbers["parameters_without_embeddings"] == 2 * 320 * 16
     plain = write_gpt2(tmp_path)
-    numbers, sigma = measured(load_language_model(tmp_path))
+    numbers = measured(load_language_model(tmp_path))
     weight = plain.transformer.wte.weight.detach().double().numpy()
-    np.testing.assert_allclose(sigma, np.linalg.svd(weight, compute_uv=False), rtol=1e-6)
+    sigma = np.linalg.svd(weight, compute_uv=False)
+    shares = sigma / sigma.sum()
+    assert numbers["singular_entropy"] == pytest.approx(np.log(len(shares)) + (shares * np.log(shares)).sum(), abs=1e-5)
     assert numbers["parameters"] == sum(parameter.numel() for parameter in plain.parameters())
     assert numbers["parameters"] - numbers["parameters_without_embeddings"] == 300 * 16 + 96 * 16
 
@@ -103,50 +97,16 @@ def test_a_token_before_every_text_is_read_and_not_scored(tmp_path):
     ids = loaded.tokenizer(TEXT[:60], add_special_tokens=False)["input_ids"]
     log_p = model(input_ids=torch.tensor([first + ids])).logits[0].log_softmax(-1)
     expected = -log_p[range(1, len(ids)), ids[1:]].mean().item()
-    assert measured(loaded, TEXT[:60])[0]["loss"] == pytest.approx(expected, rel=1e-5)
+    assert measured(loaded, TEXT[:60])["loss"] == pytest.approx(expected, rel=1e-5)
     with pytest.raises(UserError, match=r"others\.context: own begins each text with its own token; raise 2"):
         measured(loaded, context=2)
-
-
-def test_a_long_text_is_tokenised_in_pieces_that_make_the_same_tokens(neox, monkeypatch):
-    data = as_bytes(TEXT + "no-space-for-a-long-time-" * 20 + TEXT)
-    whole = neox.tokenizer(data.tobytes().decode(), add_special_tokens=False)["input_ids"]
-    monkeypatch.setattr(module, "PIECE", 100)
-    read = []
-    stretches = list(contexts(lambda text, **how: read.append(text) or neox.tokenizer(text, **how), data, 9))
-    assert "".join(read).encode() == data.tobytes()
-    assert max(len(text.encode()) for text in read) <= 100
-    assert all(len(stretch) == 9 for stretch in stretches[:-1])
-    assert all(one[-1] == other[0] for one, other in itertools.pairwise(stretches))
-    joined = stretches[0][:1] + [token for stretch in stretches for token in stretch[1:]]
-    assert neox.tokenizer.decode(joined) == data.tobytes().decode()
-    assert len(whole) <= len(joined) <= len(whole) + 10  # a cut where there is no space may cost a token
-    monkeypatch.setattr(module, "PIECE", 300)
-    spaced = list(contexts(neox.tokenizer, as_bytes(TEXT), 9))
-    expected = neox.tokenizer(TEXT, add_special_tokens=False)["input_ids"]
-    assert spaced[0][:1] + [token for stretch in spaced for token in stretch[1:]] == expected
-
-
-@given(st.text(max_size=20), st.integers(0, 60))
-def test_the_beginning_of_a_text_ends_with_a_character(text, most):
-    data = as_bytes(text)
-    taken = beginning(data, most)
-    assert len(taken) <= most
-    assert text.startswith(taken.tobytes().decode())
-    assert len(data) - len(taken) <= max(len(data) - most, 0) + 3
-
-
-def test_the_bytes_of_the_first_token(neox):
-    assert first_token_bytes(neox.tokenizer, as_bytes("水 water")) == 3  # all tokens of one character end where it ends
-    first = neox.tokenizer(" the", add_special_tokens=False)["input_ids"][0]
-    assert first_token_bytes(neox.tokenizer, as_bytes(" the")) == len(neox.tokenizer.decode([first]))
 
 
 def test_what_cannot_be_measured(neox, tmp_path):
     with pytest.raises(UserError, match=r"others\.context: own reads at most 64 tokens, not 65; lower it"):
         measured(neox, context=65)
     for text in ("", "w"):
-        with pytest.raises(UserError, match=rf"others\.bytes: {len(text)} bytes of text are fewer than two tokens"):
+        with pytest.raises(UserError, match=r"others\.bytes: the text has fewer than two tokens for own"):
             measured(neox, text)
     write_gpt2(tmp_path / "small", vocabulary=260, tokenizer=False)
     write_tokenizer(tmp_path / "small", [TEXT], size=300)
@@ -172,15 +132,12 @@ def test_a_model_that_reads_ahead_is_refused(tmp_path):
 
 
 def test_the_same_weights_are_known_again():
-    manifest = {"files": {"model.safetensors": {"size": 1, "sha256": "a"}, "config.json": {"size": 1, "sha256": "b"}}}
+    manifest = {"files": {"model.safetensors": {"sha256": "a"}, "config.json": {"sha256": "b"}}}
     of_folder = origin(manifest | {"folder": "own"})
-    assert (of_folder["read"], of_folder["commit"], of_folder["instead_of"]) == (None, None, None)
-    manifest["files"]["config.json"]["sha256"] = "c"
-    fetched = origin(manifest | {"revision": "main", "commit": "1234", "instead_of": "step8"})
-    assert (fetched["read"], fetched["commit"], fetched["instead_of"]) == ("main", "1234", "step8")
-    assert fetched["weights"] == of_folder["weights"]
-    manifest["files"]["model.safetensors"]["sha256"] = "d"
-    assert origin(manifest)["weights"] != of_folder["weights"]
+    assert of_folder == {"read": None, "commit": None, "instead_of": None, "weights": of_folder["weights"]}
+    for name, same in (("config.json", True), ("model.safetensors", False)):
+        manifest["files"][name]["sha256"] = "c"
+        assert (origin(manifest)["weights"] == of_folder["weights"]) == same
 
 
 def revision(loss, weights, layers=2, read=None, commit=None):
@@ -193,26 +150,21 @@ def revision(loss, weights, layers=2, read=None, commit=None):
     return frame.assign(n=1000, read=read, commit=commit, instead_of=None, weights=weights)[MEASURES.names]
 
 
-@pytest.fixture
-def table():
+def test_the_table_says_what_was_read_and_what_is_the_same():
     steps = {"step0": 0, "step1": 1, "step512": 512, "step143000": 143_000}
     frames = [revision(3 - i / 2, f"w{i}", read=name, commit="c0ffee00") for i, name in enumerate(steps)]
     frames[2]["weights"], frames[3]["read"] = "w3", "main"
     models = [{"model": "pythia", "revision": name, "step": step} for name, step in steps.items()]
     frames.append(revision(1.2, "other", layers=1))
     models.append({"model": "gpt2_own", "revision": "main", "step": None})
-    return along_training_table(frames, models, "token")
-
-
-def test_the_table_says_what_was_read_and_what_is_the_same(table):
+    table = along_training_table(frames, models, "token")
     read = table[table.measure == "read"]
     assert read.note.tolist() == ["step0", "step1", "step512", "main", "main"]
     assert set(table.unit[table.measure == "loss"]) == {"nats per token"}
     assert doubles(table) == ["pythia: step512, step143000"]
     page = others_page(table, "Others.")
-    assert [row["anisotropy, last inner layer"].mean for part in page.sections for row in part.rows] == [0.2] * 4 + [
-        0.1
-    ]
+    inner = [row["anisotropy, last inner layer"].mean for part in page.sections for row in part.rows]
+    assert inner == [0.2] * 4 + [0.1]
     text = markdown(page)
     assert "Loss: over 1,000 bytes from the beginning of the evaluation split" in text
     assert "main (c0ffee0), for want of it" in text

@@ -2,18 +2,13 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
-import torch
 import yaml
 from hub_models import files_of, write_gpt2, write_neox
 from local_hub import Repo, local_hub
-from safetensors.numpy import load_file
 from study import TINY, copy_built
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.record import read_record
 
 NOWHERE = "http://127.0.0.1:9"
@@ -30,11 +25,7 @@ def repos(tmp_path_factory):
     for name, seed in (STEPS | {"main": 4}).items():
         write_neox(folder / name, seed)
     branches = {name: Repo(files_of(folder / name)) for name in STEPS}
-    files = files_of(folder / "main")
-    return {
-        "owner/neox": Repo(files, branches=branches),
-        "owner/mixed": Repo(files, branches={"step1": branches["step1"], "step4": branches["step1"]}),
-    }
+    return {"owner/neox": Repo(files_of(folder / "main"), branches=branches)}
 
 
 def write(folder, models):
@@ -59,13 +50,9 @@ def project(tmp_path_factory, built, repos):
         yield study
 
 
-def table(study):
-    rows = read_record(study.folder / TABLE)
-    return rows[rows.layer.isna()].set_index(["model", "revision", "measure"])
-
-
 def test_every_revision_has_its_row_and_says_what_was_read(project, repos):
-    rows = table(project)
+    rows = read_record(project.folder / TABLE)
+    rows = rows[rows.layer.isna()].set_index(["model", "revision", "measure"])
     losses = rows.xs("loss", level="measure")
     assert list(losses.index) == [*(("neox", name) for name in NEOX["revisions"]), ("gpt2", "main")]
     assert list(losses.step[:4]) == [0, 1, 4, 8]
@@ -90,26 +77,6 @@ def test_the_revision_that_is_missing_is_warned_of(project, repos):
     assert ", for want of it" in (project.folder / "results/tables/other_models.md").read_text()
 
 
-def test_the_numbers_are_those_of_direct_computation(project):
-    """Singular values of the stored `embed_out`, and transformers' own loss, context by context."""
-    folder = json.loads((project.folder / "assets/owner--neox@step8-or-main.json").read_text())["folder"]
-    own = table(project).sort_index().value["neox", "step8"]
-    sigma = np.linalg.svd(load_file(f"{folder}/model.safetensors")["embed_out.weight"], compute_uv=False)
-    stored = read_table(project.folder / "results/others/neox/step8.spectrum.parquet")
-    np.testing.assert_allclose(stored["singular_value"], sigma, rtol=1e-5)
-    shares = sigma / sigma.sum()
-    assert own["singular_entropy"] == pytest.approx(np.log(16) + (shares * np.log(shares)).sum(), abs=1e-5)
-    text = (project.folder / "results/corpus/evaluation.bin").read_bytes()[:150].decode()
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
-    ids = torch.tensor([tokenizer(text)["input_ids"]])
-    nats = 0.0
-    for start in range(0, ids.shape[1] - 1, 63):
-        part = ids[:, start : start + 64]
-        nats += model(input_ids=part, labels=part).loss.item() * (part.shape[1] - 1)
-    assert own["loss"] == pytest.approx(nats / (ids.shape[1] - 1), rel=1e-5)
-    assert own["loss_per_byte"] == pytest.approx(nats / (150 - len(tokenizer.decode(ids[0, :1]))), rel=1e-5)
-
-
 def test_a_second_run_does_nothing_and_another_revision_costs_only_itself(project, tmp_path):
     gpt2 = {"name": "gpt2", "hub": "./gpt2"}
     assert project.planned(TABLE, FIGURE, config=write(tmp_path, [NEOX, gpt2])) == {}
@@ -118,9 +85,6 @@ def test_a_second_run_does_nothing_and_another_revision_costs_only_itself(projec
     assert planned == {"fetch": 1, "others": 2, "other_models_table": 1}
 
 
-def test_steps_with_the_same_weights_are_refused_before_anything_is_fetched(project, tmp_path):
-    config = write(tmp_path, [{"name": "mixed", "hub": "owner/mixed", "revisions": ["step1", "step4"]}])
-    output = project.snakemake("assets", config=config, check=False)
-    assert "Traceback" not in output
-    assert "model owner/mixed: step1 and step4 have the same model.safetensors on the hub" in output
-    assert not list((project.folder / "assets").glob("*owner--mixed*"))
+def test_a_metric_that_is_added_and_what_the_head_forces_are_followed(everything):
+    table = read_record(everything.folder / "results/tables/along_training.csv")
+    assert {"brier", "forced", "rest"} <= set(table.measure)

@@ -1,7 +1,6 @@
 """Each snapshot against direct computation and stored logits, and what people read of it."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -68,10 +67,25 @@ def job(tmp_path):
         "history": tmp_path / "history.parquet",
         "truths": [tmp_path / "truth.parquet"],
     }
-    output = SimpleNamespace(measures=tmp_path / "out.parquet", spectra=tmp_path / "spectra.parquet")
     settings = {"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32", "threads": 1}
     settings |= {"backward_rank": None, "tbat": None, "forced": None}
-    return step_job(inputs, output, settings, model="bn4-s1")
+    outputs = {"measures": tmp_path / "out.parquet", "spectra": tmp_path / "spectra.parquet"}
+    return step_job(inputs, outputs, settings, model="bn4-s1")
+
+
+def measured(job, **settings):
+    """Run the step; return its rows."""
+    job.params.settings |= settings
+    measure.main(job)
+    return read_table(job.output.measures).to_pandas()
+
+
+def direct(step):
+    """Return a snapshot, and its states, logits and targets over the windows that are measured."""
+    gpt = model(step)
+    states = list(run_windows(gpt, WINDOWS.slice(0, 2), 2))
+    logits = torch.from_numpy(np.concatenate([state.logits for state in states])).double()
+    return gpt, states, logits, torch.from_numpy(np.concatenate([state.target for state in states])).long()
 
 
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 1000))
@@ -86,86 +100,64 @@ def test_outlier_dimensions_are_those_far_above_the_mean(n, d, seed):
     assert dimensions.largest() == pytest.approx(max(sizes) ** 2 / sum(size**2 for size in sizes))
 
 
-def test_each_snapshot_is_measured_as_if_all_were_kept(job):
-    measure.main(job)
-    found = read_table(job.output.measures).to_pandas()
+@pytest.mark.parametrize("backward_rank", [None, 2])
+def test_each_snapshot_is_measured_as_if_all_were_kept(job, backward_rank):
+    found = measured(job, backward_rank=backward_rank)
     assert list(found.step.unique()) == list(STEPS)
+    assert set(found.n[found.measure == "loss"]) == {14}
     first = WINDOWS.slice(0, 2)
     truth = softmax(np.concatenate([state.logits for state in run_windows(model(99), first, 2)]))
+    spectra = read_table(job.output.spectra).to_pandas().set_index(["step", "index"]).singular_value
     for step in STEPS:
-        gpt, own = model(step), found[found.step == step].set_index("measure").value
-        states = list(run_windows(gpt, first, 2))
-        logits = np.concatenate([state.logits for state in states])
-        targets = np.concatenate([state.target for state in states])
-        loss = torch.nn.functional.cross_entropy(torch.from_numpy(logits), torch.from_numpy(targets).long())
-        assert own["loss"] == pytest.approx(float(loss), rel=1e-5)
-        assert own["tto"] == pytest.approx(tto(softmax(logits), truth).mean(), rel=1e-4)
+        own = found[found.step == step].set_index("measure").value
+        gpt, _, logits, targets = direct(step)
+        logits.requires_grad_()
+        loss = torch.nn.functional.cross_entropy(logits, targets)
+        loss.backward()
+        assert own["loss"] == pytest.approx(loss.item(), rel=1e-5)
+        assert own["tto"] == pytest.approx(tto(softmax(logits.detach().float().numpy()), truth).mean(), rel=1e-4)
+        left, sigma, _ = np.linalg.svd(gpt.head.weight.detach().double().numpy(), full_matrices=False)
+        inside = (logits.grad.numpy() @ left[:, : backward_rank or 4]) ** 2
+        assert own["gradient_share"] == pytest.approx(inside.sum() / (logits.grad**2).sum().item(), rel=1e-4)
+        np.testing.assert_allclose(spectra[step], sigma, rtol=1e-6)
+        shares = sigma / sigma.sum()
+        assert own["singular_entropy"] == pytest.approx(math.log(4) + (shares * np.log(shares)).sum(), abs=1e-6)
+        assert own["singular_entropy"] == pytest.approx(math.log(4) - math.log(own["effective_rank"]))
         outputs = torch.cat([state_of_last_block(gpt, row) for row in first.to_pylist()]).double()
         cosines = torch.nn.functional.normalize(outputs) @ torch.nn.functional.normalize(outputs).T
         n = len(outputs)
         assert own["anisotropy"].iloc[-1] == pytest.approx(float((cosines.sum() - n) / (n * n - n)), abs=1e-5)
-        assert own["singular_entropy"] == pytest.approx(math.log(4) - math.log(own["effective_rank"]))
-        sizes = outputs.square().mean(dim=0).sqrt()
-        assert own["largest_dimension"].iloc[-1] == pytest.approx(
-            float(sizes.max() ** 2 / sizes.square().sum()), rel=1e-4
-        )
-        assert own["outlier_dimensions"].iloc[-1] == int((sizes > sizes.mean() + 3 * sizes.std(correction=0)).sum())
-    assert set(found.n[found.measure == "loss"]) == {14}
-    spectra = read_table(job.output.spectra).to_pandas()
-    for step in STEPS:
-        direct = torch.linalg.svdvals(model(step).head.weight.detach().double())
-        own = spectra[spectra.step == step]
-        assert list(own["index"]) == [1, 2, 3, 4]
-        np.testing.assert_allclose(own.singular_value, direct, rtol=1e-6)
-
-
-@pytest.mark.parametrize("backward_rank", [None, 2])
-def test_the_gradient_passes_through_the_head_or_its_approximation(job, backward_rank):
-    job.params.settings["backward_rank"] = backward_rank
-    measure.main(job)
-    found = read_table(job.output.measures).to_pandas()
-    for step in STEPS:
-        gpt, own = model(step), found[found.step == step].set_index("measure").value
-        states = list(run_windows(gpt, WINDOWS.slice(0, 2), 2))
-        logits = torch.from_numpy(np.concatenate([state.logits for state in states])).double().requires_grad_()
-        targets = torch.from_numpy(np.concatenate([state.target for state in states])).long()
-        torch.nn.functional.cross_entropy(logits, targets, reduction="sum").backward()
-        left = np.linalg.svd(gpt.head.weight.detach().double().numpy())[0][:, : backward_rank or 4]
-        inside = (logits.grad.numpy() @ left) ** 2
-        assert own["gradient_share"] == pytest.approx(inside.sum() / (logits.grad**2).sum().item(), rel=1e-4)
+        squares = outputs.square().sum(dim=0)
+        assert own["largest_dimension"].iloc[-1] == pytest.approx(float(squares.max() / squares.sum()), rel=1e-4)
 
 
 @pytest.mark.parametrize("condition", ["full", "tangent"])
 def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
     delta = math.log(1.25)
-    job.params.settings["tbat"] = {"delta": delta, "condition": condition, "mass_tolerance": 1e-9, "first_step": 1}
-    measure.main(job)
-    found = read_table(job.output.measures).to_pandas()
+    how = {"delta": delta, "condition": condition, "mass_tolerance": 1e-9, "first_step": 1}
+    found = measured(job, tbat=how)
     found = found[found.measure == "tbat"].set_index("step").value
     assert list(found.index) == list(STEPS[1:])
     for step in STEPS[1:]:
         save(job.input.weights, model(step), step)
         basis = choose_basis(job.input.weights, condition)
         scores = []
-        for state in run_windows(model(step), WINDOWS.slice(0, 2), 2):
+        for state in direct(step)[1]:
             post = state.post if condition == "tangent" else None
             scores.append(tbat(basis, softmax(state.logits.astype(np.float64)), delta, 1e-9, "here", post).value)
         assert found[step] == pytest.approx(np.concatenate(scores).mean(), abs=1e-6)
 
 
 def test_what_the_head_forces_along_training_is_that_of_the_stored_logits(job):
-    job.params.settings["forced"] = 3
-    measure.main(job)
-    found = read_table(job.output.measures).to_pandas()
+    found = measured(job, forced=3)
     whole = found[found.measure.isin(["forced", "rest"])]
     assert (whole.n == 6).all()  # of two windows
-    ((name, path),) = zip(job.params.settings["truths"], job.input.truths, strict=True)
-    p = [softmax(rows.astype(np.float64))[[1, 3, 5]] for _, rows in logit_groups(path)][:2]
+    p = [softmax(rows.astype(np.float64))[[1, 3, 5]] for _, rows in logit_groups(job.input.truths[0])][:2]
     for step in STEPS:
-        own = whole[(whole.step == step) & (whole.truth == name)].set_index("measure").value
-        gpt = model(step)
+        own = whole[whole.step == step].set_index("measure").value
+        gpt, states, *_ = direct(step)
         weights, gain = (part.weight.detach().numpy() for part in (gpt.head, gpt.norm))
-        q = [softmax(state.logits.astype(np.float64))[[1, 3, 5]] for state in run_windows(gpt, WINDOWS.slice(0, 2), 2)]
+        q = [softmax(state.logits.astype(np.float64))[[1, 3, 5]] for state in states]
         p_all, q_all = np.concatenate(p), np.concatenate(q)
         assert own["forced"] == pytest.approx(project(behind_norm(weights, gain), p_all).forced.mean(), rel=1e-9)
         assert own.sum() == pytest.approx((p_all * np.log(p_all / q_all)).sum(axis=1).mean(), abs=1e-5)
@@ -179,9 +171,11 @@ def state_of_last_block(gpt, row):
 
 
 def test_what_is_missing_or_of_other_windows_is_named(job):
-    job.params.settings["windows"] = 3
     write_table(job.input.windows, WINDOWS.set_column(0, "window", pa.array([3, 5, 9], pa.int32())), {})
     with pytest.raises(UserError, match=r"truth\.parquet: other windows"):
+        measured(job, windows=3)
+    (job.input.snapshots / "00000002.safetensors").unlink()
+    with pytest.raises(UserError, match=r"snapshots: the snapshot of step 2 is missing; delete the folder"):
         measure.main(job)
     for path in job.input.snapshots.iterdir():
         path.unlink()
@@ -189,44 +183,24 @@ def test_what_is_missing_or_of_other_windows_is_named(job):
         measure.main(job)
 
 
-def test_a_snapshot_that_is_missing_is_named(job):
-    (job.input.snapshots / "00000002.safetensors").unlink()
-    with pytest.raises(UserError, match=r"snapshots: the snapshot of step 2 is missing; delete the folder"):
-        measure.main(job)
-
-
-def test_at_rank_1_nothing_enters_the_head(job):
-    """LayerNorm of a single number is zero; the head's input has no anisotropy, and that is no error."""
-    save(job.input.weights, model(4, GPTConfig(layers=1, heads=2, width=16, block=32, rank=1)), 4)
-    measure.main(job)
-    found = read_table(job.output.measures).to_pandas()
-    last = found[found.step == 4].set_index("measure")
-    assert last.n["head_input_anisotropy"] == 0
-    assert math.isnan(last.value["head_input_anisotropy"])
-
-
-@pytest.fixture
-def table(job):
-    measure.main(job)
-    measured = read_table(job.output.measures).to_pandas()
+def test_the_table_has_all_steps_and_the_page_the_last(job, tmp_path):
+    whole = measured(job)
     models = [{"model": f"bn{rank}-s1", "rank": rank, "seed": 1} for rank in (4, 8)]
-    worse = measured.assign(value=measured.value + (measured.measure == "loss"))
-    return along_training_table([worse, measured], models)
-
-
-def test_the_table_has_all_steps_and_the_page_the_last(job, table, tmp_path):
+    worse = whole.assign(value=whole.value + (whole.measure == "loss"))
+    table = along_training_table([worse, whole], models)
     assert len(table) == 2 * len(STEPS) * (3 + 3 * 2 + 1 + 3 + len(AGAINST_TRUTHS))
     assert common_loss(table) == pytest.approx(steps(table, "bn4-s1")["loss"].min())
     assert list(steps(table, "bn8-s1", "truth").columns[:2]) == ["anisotropy 1", "anisotropy 2"]
-    output, inputs = outputs(tmp_path), {"measures": [job.output.measures], "spectra": [job.output.spectra]}
-    figures = {name: [tmp_path / f"{name}.svg"] for name in ("along", "against_loss", "layers", "spectra")}
+    output = outputs(tmp_path)
+    figures = {name: [tmp_path / f"{name}.svg"] for name in ("courses", "against_loss", "layers", "spectra")}
     vars(output).update(figures)
-    show.main(step_job(inputs, output, {"models": [{"model": "bn4-s1", "rank": 4, "seed": 1}], "unit": "byte"}))
+    inputs = {"measures": [job.output.measures], "spectra": [job.output.spectra]}
+    show.main(step_job(inputs, output, {"models": models[:1], "unit": "byte"}))
     page = output.markdown.read_text()
     assert "Oversmoothing against `truth`" in page
     cells = page.splitlines()[6].split("|")
-    assert cells[-3].strip() == f"{steps(table, 'bn8-s1')['outlier_dimensions 2'].iloc[-1]:.0f}"
     last = steps(table, "bn8-s1", "truth").iloc[-1]
+    assert cells[-3].strip() == f"{last['outlier_dimensions 2']:.0f}"
     assert f"| 4      | 4      | {last['loss']:.3f} " in page.replace("4    |", "4      |")
     assert len(pd.read_csv(output.csv)) == len(table) / 2
     assert all(path.stat().st_size > 5_000 for (path,) in figures.values())

@@ -38,12 +38,6 @@ def measured(weights, q, p, **settings):
     return premise_by_truth(*heads, model, {"t": truth}, SETTINGS | settings)["t"]
 
 
-def test_the_error_of_a_case_solved_by_hand():
-    """The mean has to fall from 1.2 to .5: all of token 2, .3, goes to token 0 (.6), and .1 of token 1."""
-    p, q = np.array([[0.5, 0.5, 0.0]]), np.array([[0.1, 0.6, 0.3]])
-    assert moment_error(prepare(np.array([[0.0], [1.0], [2.0]])).columns, p, q) == pytest.approx(0.4)
-
-
 def dual(weights, p, q):
     """The largest E_p f - E_q f - E_q max(0, -f - 1) over f <= 0 in the span of [W, 1]: a bound from the other side."""
     v = len(p)
@@ -54,7 +48,7 @@ def dual(weights, p, q):
     return -linprog(costs, rows, np.repeat([0.0, 1.0], v), bounds=bounds, method="highs").fun
 
 
-@pytest.mark.parametrize("r", [1, 2, 5, 11])
+@pytest.mark.parametrize("r", [1, 11])
 def test_the_error_equals_its_dual_and_depends_on_the_column_space_alone(r):
     weights, q, p = drawn(r, 24, r, 6)
     found = moment_error(prepare(weights).columns, p, q)
@@ -71,11 +65,7 @@ def test_the_error_is_at_most_the_distances_from_the_truth_and_from_the_nearest_
     assert (found <= abs(nearest - q).sum(axis=1) / 2 + 1e-9).all()
     assert (found > 0.01).all()
     np.testing.assert_allclose(moment_error(basis, p, nearest), 0, atol=1e-8)
-
-
-def test_a_truth_that_the_head_gives_is_its_own_nearest_distribution():
-    weights, q, _ = drawn(4, 40, 5, 10)
-    found = measured(weights, q, q)
+    found = measured(weights, q, q)  # a truth that the head gives is its own nearest distribution
     np.testing.assert_allclose(found["moment"], 0, atol=1e-12)
     assert not found["changed"].any()
     assert not found["exceeding"].any()
@@ -106,23 +96,12 @@ def test_where_the_premise_is_true_no_accepted_token_lacks_probability():
     assert accepted > 12
 
 
-def test_where_half_of_the_premise_is_false_an_accepted_token_may_lack_probability():
-    """With other moments, where the truth stays below the bound; and with its moments, where it exceeds the bound."""
-    head_and_laws = with_zeros(6, 16, 7, 12)
-    found = measured(*head_and_laws, delta=5.0)
-    assert (found["moment"] > 0.01).all()
-    assert found["accepted_unlikely"][found["exceeding"] == 0].sum() > 0
-    found = measured(*head_and_laws, delta=0.01)
-    assert (found["nearest_exceeding"] > 0).all()
-    assert found["nearest_accepted_unlikely"].sum() > 0
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def head():
     return np.random.default_rng(6).normal(size=(32, 5)).astype(np.float32)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def logits(head):
     """Logits of a model and of two truths over three windows."""
     rng = np.random.default_rng(7)
@@ -131,9 +110,10 @@ def logits(head):
     return {name: rows.astype(np.float32) for name, rows in ({"model": model} | truths).items()}
 
 
-@pytest.fixture
-def file(head, logits, tmp_path):
+@pytest.fixture(scope="module")
+def file(head, logits, tmp_path_factory):
     """What the step writes of two positions of each window."""
+    tmp_path = tmp_path_factory.mktemp("premise")
     description = {"config": json.dumps({"rank": 5, "bottleneck_norm": "before"})}
     save_file({"head.weight": head}, tmp_path / "w.safetensors", description)
     files = {name: tmp_path / f"{name}.parquet" for name in logits}
@@ -145,19 +125,14 @@ def file(head, logits, tmp_path):
     return tmp_path / "out.parquet"
 
 
-@pytest.fixture
-def written(file):
-    return pd.read_parquet(file).astype({"truth": str})
-
-
-def test_the_file_has_what_linear_programs_per_token_give(written, head, logits):
+def test_the_file_has_what_linear_programs_per_token_give(file, head, logits):
+    written = pd.read_parquet(file).astype({"truth": str})
     assert list(written) == PREMISE.names
     assert written.groupby(["truth", "window"]).position.apply(list).to_dict() == {
         (truth, window): [1, 4] for truth in ("near", "far") for window in (0, 4, 5)
     }
-    laws = {
-        name: np.exp(log_softmax(rows[:, [1, 4]].reshape(6, 32).astype(float), axis=1)) for name, rows in logits.items()
-    }
+    read = {name: rows[:, [1, 4]].reshape(6, 32).astype(float) for name, rows in logits.items()}
+    laws = {name: np.exp(log_softmax(rows, axis=1)) for name, rows in read.items()}
     q = laws["model"]
     for truth, positions in written.groupby("truth"):
         p = laws[truth]
@@ -184,13 +159,11 @@ def test_the_file_has_what_linear_programs_per_token_give(written, head, logits)
                 }
                 assert {name: row[prefix + name] for name in expected} == expected
             assert row["changed"] == (sets[""] != sets["nearest_"]).sum()
-    assert written.changed.any()
-    assert written.rejected_nucleus.any()
-    assert written.accepted_unlikely.any()
+    assert (written[["changed", "rejected_nucleus", "accepted_unlikely"]] > 0).any().all()
 
 
-def test_the_table_has_the_means_of_the_file_and_the_page_shows_both_sets(file, written, tmp_path):
-    output = outputs(tmp_path)
+def test_the_table_has_the_means_of_the_file_and_the_page_shows_both_sets(file, tmp_path):
+    written, output = pd.read_parquet(file).astype({"truth": str}), outputs(tmp_path)
     settings = {"models": [{"model": "bn5", "rank": 5, "seed": 1}], "resamples": 200, "seed": 1}
     show_premise.main(job({"scores": [file]}, output, settings))
     table = read_record(output.csv)
@@ -205,9 +178,7 @@ def test_the_table_has_the_means_of_the_file_and_the_page_shows_both_sets(file, 
         more_lost = positions.rejected_mass - positions.top_rejected_mass
         for keys, values in {
             ("moment",): positions.moment,
-            ("exceeded",): positions.exceeding > 0,
             ("exceeded_nucleus", None, "free"): positions.nearest_exceeding_nucleus > 0,
-            ("rejected", "bat"): positions.rejected,
             ("rejected_mass", "cut", "free"): positions.nearest_top_rejected_mass,
             ("rejected_mass", "bat", None, "cut"): more_lost,
         }.items():
@@ -216,7 +187,6 @@ def test_the_table_has_the_means_of_the_file_and_the_page_shows_both_sets(file, 
     assert len(page.sections) == 8  # four of each truth
     (model,), (nearest,) = page.sections[1].rows, page.sections[3].rows
     assert model["rejected"].mean == value("near", "rejected", "bat")
-    assert nearest["rejected"].mean == value("near", "rejected", "bat", "free")
     assert nearest["decided otherwise"].mean == value("near", "changed")
     assert (compare_tables(table, table).difference == 0).all()  # each row has a name of its own
     assert "W^T" in output.markdown.read_text()

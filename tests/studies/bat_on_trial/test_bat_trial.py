@@ -9,7 +9,6 @@ from study import TINY
 from oversmoothing.bat.basis import prepare
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import chosen
-from studies.bat_on_trial.finding import caught
 from studies.bat_on_trial.show_trial import at_harm, correlations, trial_page, trial_table
 from studies.bat_on_trial.trial import rejections, sums
 
@@ -33,29 +32,11 @@ def test_a_trial_gives_mass_what_is_caught_and_harm_by_arm():
     facts = {"law": "zeros", "sequences": 100, "text": "zeros-100", "kind": "family", "rank": 4, "arm": "bn4"}
     learners = [{**facts, "model": f"bn4-s{seed}", "seed": seed} for seed in (1, 2, 3)]
     of_model = {"window": 0, "of": "model", "n": 100, "impossible": 20.0}
-    trials = pd.DataFrame(
-        [
-            {"text": "zeros-100", "model": row["model"], **of_model, "method": method, "parameter": value, **counted}
-            for row in learners
-            for method, value, counted in (
-                ("bat", 0.22, {"caught": 5.0, "harm": 1.0}),
-                ("top-p", 0.9, {"caught": 15.0, "harm": 2.0}),
-                ("top-p", 0.99, {"caught": 9.0, "harm": 1.0}),
-            )
-        ]
-    )
-    seen = pd.DataFrame(
-        {
-            "text": "zeros-100",
-            "model": row["model"],
-            "tto": 0.1 * row["seed"],
-            "nsmd": 0,
-            "tv": 0,
-            "kl": 1,
-            "tbat": np.nan,
-        }
-        for row in learners
-    )
+    names = pd.DataFrame({"text": "zeros-100", "model": [row["model"] for row in learners]})
+    cuts = [("bat", 0.22, 5.0, 1.0), ("top-p", 0.9, 15.0, 2.0), ("top-p", 0.99, 9.0, 1.0)]
+    counted = pd.DataFrame(cuts, columns=["method", "parameter", "caught", "harm"]).assign(**of_model)
+    trials = names.merge(counted, how="cross")
+    seen = names.assign(tto=[0.1, 0.2, 0.3], nsmd=0, tv=0, kl=1, tbat=np.nan)
     nearest = trials.assign(of="nearest", caught=trials.caught / 2)
     table = trial_table(pd.concat([trials, nearest]), seen, learners)
     values = chosen(table, condition=None).set_index(["measure", "decoding"]).value
@@ -69,11 +50,7 @@ def test_a_trial_gives_mass_what_is_caught_and_harm_by_arm():
     assert chosen(table, condition="free", measure="caught", decoding="bat 0.22").value.item() == pytest.approx(0.125)
     of_model, of_nearest, _ = trial_page(table).sections
     assert of_model.rows[0]["caught by bat 0.22"].mean == 2 * of_nearest.rows[0]["caught by bat 0.22"].mean
-    assert "caught by top-p" in text
     assert "mass on impossible bytes: zeros" in text
-    (sentence,) = caught(table)
-    assert sentence.startswith("At rank 4, where all reject as much of the law's own mass")
-    assert "0.250 [0.250, 0.250] by bat 0.22 and 0.450 [0.450, 0.450] by top-p" in sentence
 
 
 def test_rank_correlations_by_hand():
@@ -83,13 +60,11 @@ def test_rank_correlations_by_hand():
     )
     found = correlations(masses, dict.fromkeys(("up", "down", "mixed", "same"), order))
     assert found == pytest.approx({"up": 1, "down": -1, "mixed": 0.6, "same": np.nan}, nan_ok=True)
-    of_three = correlations(masses, {"up": order[order.position > 0]})
-    assert of_three == pytest.approx({"up": 1})
 
 
 def test_bat_rejects_nothing_of_a_full_head_and_rivals_what_they_say():
     p = np.array([[0.6, 0.3, 0.06, 0.04]])
-    made = {(name, value): rejected for name, value, rejected in rejections(prepare(np.eye(4)), p, [0.22])}
+    made = {(name, value): rejected for name, value, rejected in rejections(prepare(np.eye(4)), p)}
     assert not made["bat", 0.22].any()
     assert made["top-p", 0.85].tolist() == [[False, False, True, True]]
     assert made["min-p", 0.3].tolist() == [[False, False, True, True]]
@@ -101,4 +76,3 @@ def test_only_a_law_with_zeros_puts_bat_on_trial(copy):
     laws = {"laws": [{"name": "full"}, with_zeros], "texts": texts, "prompt": 8, "sampled": 24}
     (copy.folder / "laws.yaml").write_text(yaml.safe_dump({"known_law": laws}))
     assert copy.planned("results/tables/bat_on_trial.csv", config=(TINY, "laws.yaml"))["bat_on_trial"] == 2
-    assert "bat_on_trial" not in copy.planned("all", config=(TINY,))

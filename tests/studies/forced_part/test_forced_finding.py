@@ -1,4 +1,4 @@
-"""The sentences on what heads force: they say no more than the intervals allow."""
+"""The sentences on what heads force, which say no more than the intervals allow, and the figure of their table."""
 
 import math
 
@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from oversmoothing.tables.record import record
-from studies.forced_part.finding import finding, members, opening
+from studies.forced_part.figure import draw
+from studies.forced_part.finding import finding, opening
 
 UNDECIDED = "What the head forces of the KL to the truth, and the rest"
 
@@ -80,12 +81,6 @@ def test_models_without_a_rank_go_by_their_names_and_other_kinds_do_not_count():
     assert finding(table(rows(4, (math.nan, math.nan, math.nan)))) == UNDECIDED
 
 
-def test_members_are_means_over_seeds_within_all_their_intervals():
-    own = members(table(rows(8), rows(4, (0.2, 0.1, 0.3)), rows(4, (0.4, 0.3, 0.6), seed=2)), "share", "truth")
-    assert list(own.index) == [4, 8]
-    assert own.loc[4].tolist() == pytest.approx([0.3, 0.1, 0.6])
-
-
 def test_the_opening_gives_the_numbers_of_each_truth():
     first, second = opening(DEFAULT)
     assert first == f"{finding(DEFAULT)}. What is not forced is the model's own: its trunk, its training and its text."
@@ -96,3 +91,38 @@ def test_the_opening_gives_the_numbers_of_each_truth():
         "Forced, against truth, in nats: 0.500 [0.400, 0.600] of 1.000 at rank 4.",
         "Forced, against other, in nats: 0.100 of 2.000 at rank 4.",
     ]
+
+
+def words(artists):
+    return [artist.get_text() for artist in artists]
+
+
+def bars(axes):
+    """Heights of the bars that start at 0, and of those that stand on them, with where these start."""
+    patches = axes.patches
+    half = len(patches) // 2
+    return [bar.get_height() for bar in patches[:half]], [(bar.get_y(), bar.get_height()) for bar in patches[half:]]
+
+
+def test_the_forced_part_and_the_rest_add_up_to_the_divergence():
+    figure = draw(DEFAULT)
+    left, right = figure.axes
+    forced, rest = bars(left)
+    assert forced == pytest.approx([0.64, 0.3, 0.08, 0])
+    assert [start for start, _ in rest] == pytest.approx(forced)
+    assert [start + height for start, height in rest] == pytest.approx([1] * 4)
+    assert words(left.texts) == ["64 %", "30 %", "8.0 %", "0 %"]
+    assert words(left.get_xticklabels()) == words(right.get_xticklabels()) == ["4", "8", "16", "288"]
+    heights = [list(line.get_ydata()) for line in right.lines if line.get_marker() in ("o", "D")]
+    assert heights == [[0.3] * 4, [0.2] * 4]
+    assert " ".join(figure.get_suptitle().split()) == finding(DEFAULT)
+    assert not any("LayerNorm" in text for text in words(left.get_legend().get_texts()))
+
+
+def test_the_bound_with_the_layernorm_is_drawn_where_it_is_known():
+    known = table(rows(4, (0.5, 0.4, 0.6), norm=(0.7, 0.65, 0.75)), rows(288, (0, 0, 0)))
+    left = draw(known).axes[0]
+    (marks,) = [line for line in left.lines if line.get_marker() == "v"]
+    assert marks.get_ydata()[0] == 0.7
+    assert math.isnan(marks.get_ydata()[1])
+    assert any("LayerNorm" in text for text in words(left.get_legend().get_texts()))

@@ -14,10 +14,9 @@ from oversmoothing.forced.face import UNDECIDED
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.projection import project
 from oversmoothing.jobs import UserError
-from oversmoothing.models.factored_head import read_factored
 from oversmoothing.models.logit_files import head_file, save_head, states_batch, states_schema
 from oversmoothing.models.logits import WindowStates
-from oversmoothing.models.spectra import ALONE, truncate
+from oversmoothing.models.spectra import ALONE
 from oversmoothing.numerics.layer_norm import behind_norm
 from oversmoothing.scores.metrics import tto, tv
 from oversmoothing.scores.nucleus import nucleus
@@ -39,10 +38,10 @@ def normed(rows):
     return centred / np.sqrt((centred**2).mean(axis=1, keepdims=True))
 
 
-def logits_of(rank=None, seed=1):
-    """Logits of states behind a LayerNorm under the head, or under the head truncated to a rank."""
-    entering = normed(np.random.default_rng(seed).normal(size=(len(WINDOWS) * SCORED, R))) * GAIN
-    return (entering @ (HEAD if rank is None else truncate(HEAD, rank)).T).astype(np.float32)
+def logits_of():
+    """Logits of states behind a LayerNorm under the head."""
+    entering = normed(np.random.default_rng(1).normal(size=(len(WINDOWS) * SCORED, R))) * GAIN
+    return (entering @ HEAD.T).astype(np.float32)
 
 
 def truth_logits(seed=2):
@@ -53,8 +52,8 @@ def write(path, logits):
     write_logits(path, dict(zip(WINDOWS, np.split(logits, len(WINDOWS)), strict=True)))
 
 
-def write_weights(path, head=HEAD, gain=GAIN, norm="after"):
-    tensors = {"head.weight": stored(head), "norm.weight": stored(gain)}
+def write_weights(path, norm="after"):
+    tensors = {"head.weight": stored(HEAD), "norm.weight": stored(GAIN)}
     write_tensors(path, tensors, {"config": f'{{"rank": 4, "bottleneck_norm": "{norm}"}}'})
 
 
@@ -74,10 +73,10 @@ def run(job):
     return read_table(job.output[0]).to_pandas().astype({"truth": str})
 
 
-def assert_forced(job, expected, rtol=1e-8):
+def assert_forced(job, expected):
     """Compare what the step finds against the first truth."""
     found = run(job)
-    np.testing.assert_allclose(found[found.truth == "truth"].forced, expected, rtol=rtol)
+    np.testing.assert_allclose(found[found.truth == "truth"].forced, expected, rtol=1e-8)
 
 
 def probabilities(logits):
@@ -128,32 +127,11 @@ def test_some_positions_of_each_window(job):
     np.testing.assert_allclose(both.forced, both.forced_whole, rtol=1e-9)
 
 
-def test_a_truncated_head_behind_the_same_norm(job):
-    write(job.input.model, logits_of(rank=3))
-    job.params.settings |= {"rank": 3}
-    expected = project(behind_norm(truncate(HEAD, 3), GAIN), probabilities(truth_logits())).forced
-    assert_forced(job, expected, rtol=1e-6)
-
-
 def test_a_head_behind_a_linear_is_free_in_all_its_dimensions(job):
     write_weights(job.input.weights, norm="before")
     expected = project(HEAD, probabilities(truth_logits())).forced
     assert_forced(job, expected)
     assert (expected < project(behind_norm(HEAD, GAIN), probabilities(truth_logits())).forced).all()
-
-
-@pytest.mark.parametrize("norm", [False, True])
-def test_heads_in_factors_are_those_that_made_the_logits(job, norm):
-    rng = np.random.default_rng(7)
-    a, b = rng.normal(size=(V, 3)).astype(np.float32), rng.normal(size=(3, R)).astype(np.float32)
-    gain = (1 + rng.random(3)).astype(np.float32) if norm else None
-    between = {"norm": stored(gain)} if norm else {}
-    write_tensors(job.input.weights, {"A": stored(a), "B": stored(b), **between}, {})
-    head, before = read_factored(job.input.weights)
-    post = rng.normal(size=(len(WINDOWS) * SCORED, R)).astype(np.float32)
-    write(job.input.model, (before(post) if before else post) @ head.T)
-    expected = project(a if gain is None else behind_norm(a, gain), probabilities(truth_logits())).forced
-    assert_forced(job, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])

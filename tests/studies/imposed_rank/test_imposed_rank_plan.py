@@ -30,19 +30,6 @@ def test_retrained_heads_have_the_highest_member_behind_them_and_are_no_models()
     assert imposed_rank.rows(none) == []
 
 
-def test_each_kind_of_retrained_head_may_stand_alone_and_another_kind_changes_none_of_the_first():
-    both = default(svd_ranks=[4])
-    for norm, short in (("none", "ab"), ("after", "ln")):
-        config = default(svd_ranks=[4], retrained={"norm": [norm]})
-        check(config)
-        heads = imposed_rank.models(config)
-        assert list(heads) == [f"{short}{rank}-s1337" for rank in DEFAULT["retrained"]["ranks"]]
-        for name, head in heads.items():
-            assert imposed_rank.head_settings(config, head) == imposed_rank.head_settings(
-                both, imposed_rank.models(both)[name]
-            )
-
-
 SQUARE = [{"width": 32, "heads": 2}, {"rank": 4, "head": "plain"}, {"rank": 8}]
 
 
@@ -61,12 +48,6 @@ def test_a_square_is_closed_where_there_is_a_plain_head():
         for name in ("ab4", "full32", "full4", "own4")
     }
     assert read == {"ab4": (4, "post"), "full32": (None, "post"), "full4": (None, "pre"), "own4": (4, "pre")}
-    without = default(seeds=[1, 2], family=SQUARE, retrained={"ranks": [4, 8], "norm": ["none"]}, svd_ranks=[])
-    assert not imposed_rank.closes_a_square(without)
-    for name, head in imposed_rank.models(without).items():
-        assert heads[name] == head
-        if head.kind == "retrained":
-            assert imposed_rank.head_settings(without, head) == imposed_rank.head_settings(config, head)
     assert imposed_rank.work(config)[0]["count"] == 2 * 5
 
 
@@ -88,10 +69,6 @@ def test_arms_are_rows_beside_the_family_and_a_member_without_a_rank_is_none():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"retrained": {"rank": [4]}}, "retrained: unknown key 'rank'; did you mean 'ranks'?"),
-        ({"retrained": {"norm": ["before"]}}, "retrained.norm.0: 'before'"),
-        ({"retrained": {"norm": [None]}}, "retrained.norm.0: None"),
-        ({"retrained": {"norm": []}}, "retrained.norm: "),
         ({"retrained": {"square": True}}, "retrained.square: takes `none` .* `head: plain` has"),
         ({"retrained": {"square": True, "norm": ["after"]}, "family": SQUARE}, "retrained.square: takes `none`"),
     ],

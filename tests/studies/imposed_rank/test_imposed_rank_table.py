@@ -95,11 +95,8 @@ def test_the_table_has_every_way_and_measure_from_its_file(job):
     np.testing.assert_allclose(shares.value, expected, rtol=1e-4)
     assert ((shares.low < shares.value) & (shares.value < shares.high)).all()
     page = job.output.markdown.read_text()
-    assert "Against `truth`" in page
-    assert "Against `other`" in page
-    assert "Godey" in page
-    assert "**" in page
-    assert r"\textbf" in job.output.latex.read_text() or r"\mathbf" in job.output.latex.read_text()
+    assert all(words in page for words in ("Against `truth`", "Against `other`", "Godey", "**"))
+    assert all(path.stat().st_size > 5000 for path in (job.output.png, job.output.svg))
 
 
 def summary(mean):
@@ -133,7 +130,7 @@ def test_the_best_way_of_a_rank_is_bold_and_one_way_alone_is_not():
     assert "seed" not in page.split("\n\n")[2]
 
 
-@pytest.mark.parametrize("kinds", [("family",), ("family", "svd"), ("family", "retrained"), ("family", "normed")])
+@pytest.mark.parametrize("kinds", [("family", "svd"), ("family", "retrained"), ("family", "normed")])
 def test_fewer_ways_make_a_table_and_a_figure_of_fewer(kinds):
     models = [model for model in MODELS if model["kind"] in kinds]
     table = made_up(models)
@@ -157,24 +154,9 @@ def test_heads_on_other_trunks_stand_in_the_table_and_in_a_figure_of_their_own()
     assert [len(axes.lines) for axes in show.draw(table, "truth").axes] == [5] * (2 + len(METRICS))
 
 
-def test_another_kind_of_retrained_head_leaves_the_rows_of_the_first_as_they_are(job):
-    """Whichever kinds a run has, what it says of one of them is the same."""
-    show.main(job)
-    both = job.output.csv.read_text().splitlines()
-    assert any(",normed," in line for line in both)
-    for short in ("ln", "ab"):
-        left = [model for model in MODELS if not model["model"].startswith(short)]
-        names = {model["model"] for model in left}
-        inputs = {kind: [path for path in paths if path.stem in names] for kind, paths in job.input.items()}
-        show.main(step_job(inputs, job.output, {**job.params.settings, "models": left}))
-        assert job.output.csv.read_text().splitlines() == [line for line in both if f",{short}" not in line]
-
-
 def sums(values):
     """Values (windows, n) by window."""
-    own = WindowSums()
-    own.add(np.repeat(np.arange(len(values)), values.shape[1]), values.ravel())
-    return own
+    return WindowSums.of(np.repeat(np.arange(len(values)), values.shape[1]), values.ravel())
 
 
 def test_a_share_is_that_of_the_means_with_the_same_windows_in_every_draw():
@@ -218,7 +200,7 @@ def test_several_seeds_have_rows_of_their_own_and_one_line():
     assert "one training seed" not in page
 
 
-def test_the_figure_shows_the_numbers_of_the_table(job):
+def test_the_figure_shows_the_numbers_of_the_table():
     table = made_up(MODELS)
     figure = show.draw(table, "truth")
     full, scratch, truncated, retrained, normed = figure.axes[0].lines
@@ -228,9 +210,4 @@ def test_the_figure_shows_the_numbers_of_the_table(job):
     assert list(truncated.get_ydata()) == [means["svd4-s1"], means["svd8-s1"]]
     assert list(retrained.get_ydata()) == [means["ab4-s1"], means["ab8-s1"]]
     assert list(normed.get_ydata()) == [means["ln4-s1"], means["ln8-s1"]]
-    legend = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert legend[2:4] == ["head W = A B retrained, rest frozen", "head with LayerNorm retrained, rest frozen"]
-    looks = {(line.get_color(), line.get_marker()) for line in figure.axes[0].lines}
-    assert len(looks) == 5
-    show.main(job)
-    assert all(path.stat().st_size > 5000 for path in (job.output.png, job.output.svg))
+    assert len({(line.get_color(), line.get_marker()) for line in figure.axes[0].lines}) == 5

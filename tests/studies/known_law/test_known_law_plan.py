@@ -10,92 +10,72 @@ from study import TINY
 import plan
 from checks.config import check
 from studies.known_law.laws import Law
-from studies.known_law.plan import corpus_settings, judged, learners, text_settings, texts, truths
+from studies.known_law.plan import corpus_settings, judged, learners, mistakes, text_settings, texts, truths
 from studies.known_law.table import described
 
 LAWS = [{"name": "full"}]
 TEXT = {"law": "full", "sequences": 10, "ranks": [4], "seeds": [1, 2]}
 STAND_INS = {"sequences": 10, "seeds": [11], "passes": 1}
 EVERY = yaml.safe_load((Path(__file__).parent / "every_rule_of_bytes.yaml").read_text())["known_law"]
-TARGET = "results/tables/known_law.csv"
-
-
-def decoded(**decoding):
-    return [{"name": "full", "decoding": decoding}]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"laws": [*LAWS, {"name": "full"}]}, "laws: two are called 'full'"),
+        ({"laws": [*LAWS, {"name": "full"}]}, "laws: 'full' is the name of another"),
         ({"texts": [{**TEXT, "law": "other"}]}, "texts: there is no law 'other'"),
         ({"laws": [*LAWS, {"name": "more"}]}, "laws: no text of 'more'"),
-        ({"model": "other"}, "model: 'other' is no truth that is trained here"),
         ({"truths": {**STAND_INS, "seeds": [2]}}, "truths.seeds: 2 is a"),
-        ({"truths": {**STAND_INS, "others": [{"name": "more", "seeds": [1]}]}}, "truths.seeds: 1 is a"),
-        ({"truths": {**STAND_INS, "others": [{"name": "law"}]}}, "truths.others: 'law' is the name of another truth"),
-        ({"truths": {**STAND_INS, "others": [{"name": "a", "width": 96}]}}, "truths.others.0: unknown key 'width'"),
-        ({"truths": {**STAND_INS, "temperatures": [0]}}, "truths.temperatures.0"),
-        ({"laws": decoded(name="top-p", p=2)}, "laws: full: decoding top-p"),
-        ({"laws": decoded(name="top-q")}, "laws: full: decoding: unknown"),
-        ({"laws": decoded(chain=[{"bat": 0.2}])}, "laws: full: decoding chain: bat maps no"),
+        ({"truths": {**STAND_INS, "others": [{"name": "law"}]}}, "truths.others: 'law' is the name of another"),
+        ({"laws": [{"name": "full", "decoding": {"chain": [{"bat": 0.2}]}}]}, "laws: full: decoding chain: bat"),
+        ({"sampled": 300}, r": sequences of 56 \+ 300 bytes exceed the block of the truth"),
     ],
 )
 def test_mistakes_name_their_key(changes, message):
-    with pytest.raises(plan.ConfigError, match=rf"known_law\.{message}"):
+    with pytest.raises(plan.ConfigError, match=rf"known_law\.?{message}"):
         check(default(known_law={"laws": LAWS, "texts": [TEXT]} | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tokens": {"vocabulary": 300}}, "laws are of bytes"),
+        ({"truths": [{"name": "lm", "hub": "o/lm", "layout": "tokens"}]}, "a law is that of a truth that is trained"),
+    ],
+)
+def test_a_law_needs_bytes_and_weights(changes, message):
+    config = default(known_law={"laws": LAWS, "texts": [TEXT]}, **changes)
+    assert any(mistake.startswith(f"known_law.laws: {message}") for mistake in mistakes(config))
 
 
 def test_a_law_may_be_decoded_by_a_chain():
     hot, mild = {"chain": [{"temperature": 1.5}, {"min-p": 0.1}]}, {"chain": [{"temperature": 1.5}, "pure"]}
-    check(default(known_law={"laws": decoded(**hot), "texts": [TEXT]}))
+    check(default(known_law={"laws": [{"name": "full", "decoding": hot}], "texts": [TEXT]}))
     zeros = [Law("full", decoding=entry).has_zeros for entry in (hot, mild, {"name": "top-h", "alpha": 0.4})]
     assert zeros == [True, False, True]
-    law = {"law": "full", "rank": None}
-    assert described(law | {"decoding": hot}) == "Law `full` (as it is, temperature-1.5+min-p-0.1 sampling)"
-    assert described(law | {"decoding": {"name": "top-p", "p": 0.9}}) == "Law `full` (as it is, top-p 0.9 sampling)"
-
-
-def test_sequences_that_exceed_a_block_are_refused():
-    message = r"known_law: sequences of 56 \+ 300 bytes exceed the block of the truth"
-    with pytest.raises(plan.ConfigError, match=message):
-        check(default(known_law={"laws": LAWS, "texts": [TEXT], "sampled": 300}))
-
-
-def test_a_config_over_tokens_is_refused():
-    with pytest.raises(plan.ConfigError, match=r"known_law\.laws: laws are of bytes"):
-        check(default(known_law={"laws": LAWS, "texts": [TEXT]}, tokens={"vocabulary": 300}))
-
-
-def test_the_default_makes_none_of_it(copy):
-    assert not {"law_text", "known_law_table"} & set(copy.planned("all", config=(TINY,)))
+    law = {"law": "full", "rank": None, "decoding": hot}
+    assert described(law) == "Law `full` (as it is, temperature-1.5+min-p-0.1 sampling)"
 
 
 def test_each_text_has_its_members_and_stand_ins(copy):
     (copy.folder / "every.yaml").write_text(yaml.safe_dump({"known_law": EVERY}))
-    jobs = copy.planned(TARGET, config=(TINY, "every.yaml"))
-    learners = (
-        3 * (2 + 1 + 1) + 2
-    )  # two seeds and stand-ins of two kinds for each short text, two seeds for the long one
+    jobs = copy.planned("results/tables/known_law.csv", config=(TINY, "every.yaml"))
+    learners = 3 * (2 + 1 + 1) + 2  # two seeds and stand-ins of two kinds of each short text, two seeds of the long one
     assert jobs["law_text"] == jobs["exact_law"] == jobs["read_stand_in"] == 3
     assert jobs["law_head"] == jobs["law_model"] == 1
     assert jobs["train_on_law"] == jobs["forced_on_law"] == jobs["score_on_law"] == learners
 
 
 def test_other_stand_ins_say_what_differs_and_leave_the_first_as_they_are():
-    others = [
-        {"name": "shallow", "layers": 1},
-        {"name": "more", "sequences": 40, "after": 10, "passes": 3, "seeds": [9]},
-    ]
-    of = default(known_law={"laws": LAWS, "texts": [TEXT], "truths": STAND_INS})
-    with_others = default(
-        known_law={"laws": LAWS, "texts": [TEXT], "truths": {**STAND_INS, "temperatures": [0.8], "others": others}}
+    more = {"name": "more", "sequences": 40, "after": 10, "passes": 3, "seeds": [9]}
+    others = {"temperatures": [0.8], "others": [{"name": "shallow", "layers": 1}, more]}
+    of, with_others = (
+        default(known_law={"laws": LAWS, "texts": [TEXT], "truths": STAND_INS | further}) for further in ({}, others)
     )
     first, learned = texts(of)["full-10"], texts(with_others)
     assert [row["truth"] for row in truths(of, first)] == ["truth-s11"]
-    assert {
-        row["truth"]: (row["stand_ins"], row["text"], row["temperature"]) for row in truths(with_others, first)
-    } == {
+    found = {row["truth"]: (row["stand_ins"], row["text"], row["temperature"]) for row in truths(with_others, first)}
+    assert found == {
         "truth-s11": ("stand-ins", "full-10", None),
         "shallow-s11": ("shallow", "full-10", None),
         "more-s9": ("more", "full-40-after-10", None),
@@ -125,16 +105,9 @@ def test_another_rank_or_seed_draws_no_text_again():
 
 
 def test_the_trainings_are_counted_among_what_a_config_needs():
-    config = default(known_law={"laws": LAWS, "texts": [TEXT]})
-    (needed,) = [part for part in plan.studies.work(config) if "known laws" in part["what"]]
+    needed, more = (
+        next(part for part in plan.studies.work(config) if "known laws" in part["what"])
+        for config in (default(known_law={"laws": LAWS, "texts": [TEXT | of]}) for of in ({}, {"sequences": 10_000}))
+    )
     assert needed["count"] == 2
-    longer = default(known_law={"laws": LAWS, "texts": [{**TEXT, "sequences": 10_000}]})
-    (more,) = [part for part in plan.studies.work(longer) if "known laws" in part["what"]]
     assert more["operations"] > needed["operations"] > 0
-
-
-def test_missing_weights_of_a_law_are_named_before_anything_runs(copy):
-    truths = [{"name": "law", "path": "missing.safetensors"}]
-    (copy.folder / "missing.yaml").write_text(yaml.safe_dump({"known_law": EVERY, "truths": truths}))
-    said = copy.snakemake(TARGET, config=(TINY, "missing.yaml"), options=["-n"], check=False)
-    assert "missing.safetensors" in said

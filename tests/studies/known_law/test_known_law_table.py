@@ -1,17 +1,15 @@
 """The table of known laws, on numbers from which it follows by hand."""
 
-from itertools import chain
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import chosen
-from studies.known_law.figure import draw
 from studies.known_law.finding import hidden, with_more_text
 from studies.known_law.laws import LAW
-from studies.known_law.table import MEASURES, OF_EXCESS, known_law_page, known_law_table, limit
+from studies.known_law.show import draw
+from studies.known_law.table import OF_EXCESS, known_law_page, known_law_table
 
 LAWS = [{"law": "full", "rank": None, "decoding": {"name": "pure"}}]
 TEXTS = {"full-100": 100, "full-400": 400}
@@ -19,17 +17,13 @@ SEEDS = (1, 2, 3)
 
 
 def learner(text, rank, seed):
-    facts = {"model": f"bn{rank}-s{seed}", "kind": "family", "rank": rank, "seed": seed, "arm": f"bn{rank}"}
-    return {"law": "full", "sequences": TEXTS[text], "text": text, "stand_in": False, **facts}
-
-
-def stand_in(seed):
-    facts = {"model": f"truth-s{seed}", "kind": "truth", "rank": None, "seed": seed, "arm": "truth"}
-    return {"law": "full", "sequences": 100, "text": "full-100", "stand_in": True, **facts}
+    arm, kind = (f"bn{rank}", "family") if rank else ("truth", "truth")
+    facts = {"model": f"{arm}-s{seed}", "kind": kind, "rank": rank, "seed": seed, "arm": arm}
+    return {"law": "full", "sequences": TEXTS[text], "text": text, **facts}
 
 
 LEARNERS = [learner(text, rank, seed) for text in TEXTS for rank in (4, 16) for seed in SEEDS]
-LEARNERS += [stand_in(11), stand_in(12)]
+LEARNERS += [learner("full-100", None, seed) for seed in (11, 12)]
 STAND_INS = [{"truth": f"truth-s{seed}", "stand_ins": "stand-ins", "model": f"truth-s{seed}"} for seed in (11, 12)]
 STAND_INS += [{**row, **{key: f"{row[key]} at 0.8" for key in ("truth", "stand_ins")}} for row in STAND_INS]
 
@@ -67,18 +61,14 @@ def test_levels_are_means_over_seeds_and_against_the_stand_ins_over_these(table)
     assert cell(table, "tto", truth="stand-ins") == pytest.approx(0.09)
     assert cell(table, "kl") == pytest.approx(cell(table, "forced") + cell(table, "rest"))
     assert cell(table, "tto", column="n") == 3
-
-
-def test_what_a_stand_in_hides_is_paired_by_seed(table):
+    # What a stand-in hides is paired by seed.
     assert cell(table, "tto", truth="stand-ins", less="law") == pytest.approx(-0.03)
-    assert cell(table, "tto", truth="stand-ins", less="law", column="high") == pytest.approx(
-        -0.03
-    )  # the same for every seed
+    high = cell(table, "tto", truth="stand-ins", less="law", column="high")
+    assert high == pytest.approx(-0.03)  # the same for every seed
     assert cell(table, "kl", truth="stand-ins", less="law") == pytest.approx(0, abs=1e-12)
 
 
 def test_excesses_are_over_the_highest_rank_and_need_no_stand_in(table):
-    assert cell(table, "kl", less="rank 16") == pytest.approx(0.5)
     assert cell(table, "kl", sequences=400, less="rank 16") == pytest.approx(0.5)
     same = cell(table, "tto", truth="stand-ins", less=OF_EXCESS)  # all ranks hide the same
     assert same == pytest.approx(0, abs=1e-12)
@@ -91,10 +81,7 @@ def test_each_kind_of_stand_ins_is_a_truth_of_its_own(table):
 
     assert [shown(rank, "law") for rank in (4, 16)] == [pytest.approx(0.06), pytest.approx(0.08)]
     assert shown(4, OF_EXCESS) == pytest.approx(-0.02)
-    text = markdown(known_law_page(table, LAWS))
-    assert "TTO hidden by stand-ins at 0.8" in text
-    sentences = list(hidden(table))
-    assert any(said.startswith("Held against `stand-ins at 0.8`, TTO minus that against the law") for said in sentences)
+    assert "TTO hidden by stand-ins at 0.8" in markdown(known_law_page(table, LAWS))
 
 
 def test_a_stand_in_is_held_against_the_others_and_not_against_itself(table):
@@ -106,43 +93,23 @@ def test_a_stand_in_is_held_against_the_others_and_not_against_itself(table):
 
 
 def test_with_more_text_the_rest_falls_and_the_forced_part_stays(table):
-    assert cell(table, "forced_octaves", sequences=400) == pytest.approx(0)
     assert cell(table, "forced_limit", sequences=400) == pytest.approx(0.5)
     assert cell(table, "rest_limit", sequences=400) == pytest.approx(0.02)  # what does not depend on the text
-    assert cell(table, "rest_octaves", sequences=400) < -0.5
-    assert not ((table.measure == "forced_octaves") & (table["rank"] == 16)).any()  # of 0 there is no ratio
-
-
-@pytest.mark.parametrize(("c", "b", "ratio"), [(0.3, 2.0, 4), (0.0, 1.0, 4), (-0.1, 5.0, 2.5)])
-def test_the_limit_is_that_of_a_law_in_the_root_of_the_text(c, b, ratio):
-    n = np.array([100.0, 900.0])
-    assert limit(c + b / np.sqrt(n), c + b / np.sqrt(ratio * n), ratio) == pytest.approx([c, c])
-
-
-def test_only_seeds_with_both_lengths_are_paired():
-    rows = [learner("full-100", 4, seed) for seed in SEEDS] + [learner("full-400", 4, seed) for seed in SEEDS[:2]]
-    table = known_law_table(pd.DataFrame([score(row, "law") for row in rows]), rows, [])
-    assert cell(table, "rest_limit", sequences=400) == pytest.approx(0.015)
-    assert cell(table, "rest_limit", sequences=400, column="n") == 2
-
-
-def test_the_page_and_the_figure_have_each_law(table):
-    text = markdown(known_law_page(table, LAWS))
-    assert "Law `full` (as it is, pure sampling), 100 sequences" in text
-    assert "400 sequences" in text
-    assert "nan" not in text
-    assert draw(table, LAWS).axes[0].get_title(loc="left") == "Law: full"
-    assert set(MEASURES) <= set(table.measure)
+    assert cell(table, "rest_limit", sequences=400, column="n") == 3  # paired by seed
 
 
 def test_the_legend_tells_a_second_bar_from_the_first_where_one_is_drawn(table):
+    assert "400 sequences" in markdown(known_law_page(table, LAWS))
     for lengths, beside in ((table, True), (table[table.sequences != 400], False)):
-        (legend,) = draw(lengths, LAWS).legends
+        figure = draw(lengths, LAWS)
+        (legend,) = figure.legends
+        assert figure.axes[0].get_title(loc="left") == "Law: full"
         assert any("right of two bars" in text.get_text() for text in legend.texts) == beside
 
 
 def test_the_chapter_says_what_the_table_says(table):
-    said = list(chain(hidden(table), with_more_text(table)))
+    said = [*hidden(table), *with_more_text(table)]
+    assert any(sentence.startswith("Held against `stand-ins at 0.8`, TTO minus that against") for sentence in said)
     start = "Held against models that learned the same text, TTO minus that against the law itself is -0.03"
     assert said[0].startswith(start)
     assert "at rank 16 (law full)" in said[0]

@@ -3,23 +3,20 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from corpus_jobs import corpus_job
-from scipy import special, stats
+from scipy import special
 from step_jobs import job
 
 import build_corpus
 import logits
 from oversmoothing.data.reader import read_manifest, read_split
-from oversmoothing.data.windows import read_windows
 from oversmoothing.forced.division import divide
 from oversmoothing.forced.head import prepare
 from oversmoothing.models.logit_files import read_logits
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import load_model, save_model, save_tensors
-from oversmoothing.samples.generate import generate
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import read_table
@@ -53,6 +50,11 @@ def drawn(law, name, decoding=PURE, batch=16, weights="law.safetensors", **count
     return read_table(output["text"]).to_pandas(), output["windows"]
 
 
+@pytest.fixture(scope="module")
+def pure(law):
+    return drawn(law, "pure")
+
+
 def of_law(law, windows, decoding=PURE, weights="law.safetensors"):
     """Log-probabilities of the law over its windows, by window."""
     states, written = law.folder / "s.parquet", law.folder / "exact.parquet"
@@ -71,8 +73,8 @@ def rows(path):
         return np.log(softmax(logits))
 
 
-def test_a_text_is_as_surprising_to_its_law_as_the_law_is_uncertain(law):
-    sequences, windows = drawn(law, "pure")
+def test_a_text_is_as_surprising_to_its_law_as_the_law_is_uncertain(law, pure):
+    sequences, windows = pure
     log_p = rows(of_law(law, windows)[0])
     targets = np.frombuffer(b"".join(sequences[sequences.split == "evaluation"].continuation), np.uint8)
     surprise, p = -log_p[np.arange(len(log_p)), targets], np.exp(log_p)
@@ -82,31 +84,16 @@ def test_a_text_is_as_surprising_to_its_law_as_the_law_is_uncertain(law):
     assert abs(surprise.mean() - entropy.mean()) < 3 * error
 
 
-def test_the_first_byte_after_a_prompt_has_the_laws_frequencies(law):
-    prompt, n = b"Text 7 i", 4000
-    batches = generate(law.model, range(n), [prompt] * n, 1, PURE, 5, 500)
-    first = np.frombuffer(b"".join(b for batch in batches for b in batch["continuation"].to_pylist()), np.uint8)
-    with torch.no_grad():
-        p = law.model(torch.tensor([list(prompt)]))[0, -1].double().softmax(dim=0).numpy()
-    often = p * n >= 5
-    expected = np.append(p[often] * n, p[~often].sum() * n)
-    counted = np.bincount(first, minlength=256)
-    observed = np.append(counted[often], counted[~often].sum())
-    assert often.sum() > 5
-    assert stats.chisquare(observed, expected).pvalue > 1e-3
-
-
-def test_a_text_does_not_depend_on_the_batch_nor_its_beginning_on_its_length(law):
-    one, _ = drawn(law, "one")
+def test_a_text_does_not_depend_on_the_batch_nor_its_beginning_on_its_length(law, pure):
     other, _ = drawn(law, "other", batch=5, train=20)
-    both = one.merge(other, on=["split", "sequence"], suffixes=("", "_other"))
-    assert len(both) == len(one) == sum(COUNTS.values())
+    both = pure[0].merge(other, on=["split", "sequence"], suffixes=("", "_other"))
+    assert len(both) == len(pure[0]) == sum(COUNTS.values())
     assert (both.prompt == both.prompt_other).all()
     assert (both.continuation == both.continuation_other).all()
 
 
-def test_splits_have_prompts_of_their_own(law):
-    sequences, _ = drawn(law, "splits")
+def test_splits_have_prompts_of_their_own(law, pure):
+    sequences, _ = pure
     prompts = {split: set(part.prompt) for split, part in sequences.groupby("split")}
     assert set(map(len, sequences.prompt)) == {PROMPT}
     assert set(map(len, sequences.continuation)) == {SAMPLED}
@@ -122,17 +109,9 @@ def test_a_text_under_a_truncation_never_holds_an_impossible_byte(law):
     targets = np.frombuffer(b"".join(sequences[sequences.split == "evaluation"].continuation), np.uint8)
     assert (np.isneginf(log_p)).mean() > 0.5
     assert np.isfinite(log_p[np.arange(len(log_p)), targets]).all()
-
-
-def test_the_laws_own_weights_are_no_distance_from_it(law):
-    _, windows = drawn(law, "same")
-    written, states = of_law(law, windows)
-    (window, *_) = read_logits(states, {"law": written})
-    truth = softmax(window.truths["law"].astype(np.float64))
-    head = prepare(law.model.head.weight.detach().double().numpy())
-    log_q, nearest, rest = divide(head, window.model, truth)
-    assert np.abs(nearest.forced + rest).max() < 1e-10
-    assert np.maximum(np.exp(log_q) - truth, 0).sum(axis=1).max() < 1e-6  # logits are float32
+    logit = np.random.default_rng(1).normal(size=(7, 20)).astype(np.float32) * 3
+    p = decoder(TOP_P)(softmax(logit))
+    assert np.allclose(softmax(exact.log_law(logit, decoder(TOP_P)).astype(np.float64)), p, atol=1e-6)
 
 
 def test_heads_of_the_laws_rank_can_express_it_and_others_cannot(law):
@@ -153,42 +132,18 @@ def test_heads_of_the_laws_rank_can_express_it_and_others_cannot(law):
     assert short.mean() > 0.01
 
 
-def test_a_corpus_is_cut_from_the_first_sequences(law):
-    sequences, _ = drawn(law, "corpus")
-    outputs = {part: law.folder / f"c.{part}" for part in ("train", "validation", "manifest")}
+def test_a_corpus_is_cut_from_the_first_sequences_or_those_after(law, pure):
+    sequences, outputs = pure[0], {part: law.folder / f"c.{part}" for part in ("train", "validation", "manifest")}
+    ordered = sequences[sequences.split == "train"].sort_values("sequence")
     settings = {"sequences": 5, "prompt": PROMPT, "sampled": SAMPLED}
-    made = job(law.folder / "corpus.parquet", outputs, settings, text="l-5")
-    corpus.main(made)
-    train = read_split(outputs["train"], outputs["manifest"], "train").tobytes()
-    first = sequences[sequences.split == "train"].head(5)
-    assert train == b"".join(p + c for p, c in zip(first.prompt, first.continuation, strict=True))
+    for after, of in ((0, {}), (5, {"after": 5})):
+        corpus.main(job(law.folder / "pure.parquet", outputs, settings | of, text="l-5"))
+        train, five = read_split(outputs["train"], outputs["manifest"], "train"), ordered[after : after + 5]
+        assert train.tobytes() == b"".join(p + c for p, c in zip(five.prompt, five.continuation, strict=True))
     assert read_manifest(outputs["manifest"])["sequences"] == {"length": PROMPT + SAMPLED, "prompt": PROMPT}
-    made.params.settings["after"] = 5
-    corpus.main(made)
-    train = read_split(outputs["train"], outputs["manifest"], "train").tobytes()
-    next_five = sequences[sequences.split == "train"].sort_values("sequence")[5:10]
-    assert train == b"".join(p + c for p, c in zip(next_five.prompt, next_five.continuation, strict=True))
 
 
-def test_decoded_log_probabilities_are_those_that_are_sampled_from():
-    logit = np.random.default_rng(1).normal(size=(7, 20)).astype(np.float32) * 3
-    p = decoder(TOP_P)(softmax(logit))
-    assert np.allclose(softmax(exact.log_law(logit, decoder(TOP_P)).astype(np.float64)), p, atol=1e-6)
-    assert ((p == 0) == np.isneginf(exact.log_law(logit, decoder(TOP_P)))).all()
-
-
-@pytest.mark.parametrize("t", [0.8, 1.25])
-def test_a_model_read_at_a_temperature_has_the_logits_divided_by_it(law, t):
-    _, windows = drawn(law, "read")
-    written, states = of_law(law, windows, {"name": "temperature", "temperature": t})
-    by_hand = np.concatenate([window.model for window in read_logits(states, {})]).astype(np.float64) / t
+def test_a_model_read_at_a_temperature_has_the_logits_divided_by_it(law, pure):
+    written, states = of_law(law, pure[1], {"name": "temperature", "temperature": 0.8})
+    by_hand = np.concatenate([window.model for window in read_logits(states, {})]).astype(np.float64) / 0.8
     assert np.allclose(np.exp(rows(written)), special.softmax(by_hand, axis=1), rtol=1e-4, atol=1e-12)
-
-
-def test_windows_hold_the_sampled_text(law):
-    sequences, windows = drawn(law, "windows")
-    table = read_windows(windows).to_pandas()
-    expected = sequences[sequences.split == "evaluation"]
-    pd.testing.assert_series_equal(
-        table.scored.reset_index(drop=True), expected.continuation.reset_index(drop=True), check_names=False
-    )

@@ -12,7 +12,7 @@ from step_jobs import job, outputs, write_logits
 
 from oversmoothing.data.windows import SCHEMA
 from oversmoothing.jobs import UserError
-from oversmoothing.store.parquet import write_table
+from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.tables.figures.style import RIGHT
 from oversmoothing.tables.record import read_record, record
 from studies.next_byte import figure, illustrated, prompts
@@ -44,8 +44,9 @@ def logits_file(folder, model, targets=TARGETS):
     write_logits(folder / "logits" / f"{model}.parquet", logits, [[target] for target in targets])
 
 
-@pytest.fixture
-def study(tmp_path):
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    tmp_path = tmp_path_factory.mktemp("study")
     prompts.main(job(OVER_BYTES, tmp_path / "windows.parquet", {"prompts": ENTRIES}))
     for model in MODELS:
         logits_file(tmp_path, model["model"])
@@ -62,7 +63,7 @@ def study(tmp_path):
     return tmp_path
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def table(study):
     scores = [path for metric in (*METRICS, "tbat") for path in sorted((study / metric).glob("*.parquet"))]
     inputs = OVER_BYTES | {"windows": study / "windows.parquet", "logits": logits_paths(study), "scores": scores}
@@ -80,11 +81,9 @@ def logits_paths(study):
 
 
 def test_a_prompt_is_a_window_that_scores_the_next_byte(study):
-    texts = [(entry["prompt"].encode(), entry["next"].encode()) for entry in ENTRIES]
-    windows = showcase_windows(texts)
-    assert windows.schema.equals(SCHEMA)
-    assert windows["window"].to_pylist() == [0, 1]
-    assert read_prompts(study / "windows.parquet") == [(prompt, following[0]) for prompt, following in texts]
+    assert read_table(study / "windows.parquet").schema.remove_metadata().equals(SCHEMA)
+    prompts = [(entry["prompt"].encode(), ord(entry["next"])) for entry in ENTRIES]
+    assert read_prompts(study / "windows.parquet") == prompts
 
 
 @pytest.fixture
@@ -131,8 +130,7 @@ def test_a_prompt_that_is_null_is_chosen(scored, tmp_path):
 
 
 def test_a_text_without_words_has_its_prompt_anywhere(scored, tmp_path):
-    windows = showcase_windows([(b"12", "\u6c34 456".encode()), (b"3", b"789")])
-    write_table(tmp_path / "w.parquet", windows, {})
+    write_table(tmp_path / "w.parquet", showcase_windows([(b"12", "\u6c34 456".encode()), (b"3", b"789")]), {})
     truth = scored.write("truth", {(0, 1): 0.95})
     assert chosen(tmp_path / "w.parquet", truth, [truth]) == (b"12\xe6", b"\xb0")
 
@@ -143,10 +141,11 @@ def test_other_windows_are_no_prompts(tmp_path):
         read_prompts(tmp_path / "w.parquet")
 
 
-def test_logits_of_other_prompts_are_named(study):
-    logits_file(study, "bn8-s1", [ord("r"), ord("7")])
+def test_logits_of_other_prompts_are_named(study, tmp_path):
+    logits_file(tmp_path, "bn8-s1", [ord("r"), ord("7")])
+    paths = [*logits_paths(study)[:1], tmp_path / "logits/bn8-s1.parquet"]
     with pytest.raises(UserError, match=r"bn8-s1\.parquet: of other prompts than .*truth\.parquet"):
-        read_distributions({path.stem: path for path in logits_paths(study)})
+        read_distributions({path.stem: path for path in paths})
 
 
 def test_the_table_says_what_each_model_makes_of_each_prompt(study, table):
@@ -237,9 +236,9 @@ def test_the_extremes_are_by_mean_tto_over_the_truths():
 def test_the_illustration_shows_both_models_whole():
     p = pd.DataFrame({"bn4-s1": falling({"h": 0.4, "o": 0.2}), "bn8-s1": falling({"r": 0.9})})
     panels = illustrated.draw(p, MODELS[1:3], b"wate", ord("r")).axes
-    titles = [axes.get_title(loc="left").partition(":") for axes in panels]
-    assert [model for model, *_ in titles] == ["Model A, rank 4", "Model B, rank 8"]
-    assert titles[1][2] == " 10 % of its probability on other bytes"
+    titles = [axes.get_title(loc="left") for axes in panels]
+    assert titles[0].startswith("Model A, rank 4: ")
+    assert titles[1] == "Model B, rank 8: 10 % of its probability on other bytes"
     for axes, model in zip(panels, ("bn4-s1", "bn8-s1"), strict=True):
         names = [tick.get_text() for tick in axes.get_yticklabels()]
         assert names[0] == "water"

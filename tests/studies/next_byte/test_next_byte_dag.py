@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from recipes import MINE
 
 from oversmoothing.models.weights import load_model
 from oversmoothing.tables.record import read_record
@@ -39,20 +38,6 @@ def test_another_prompt_reruns_no_window_and_trains_nothing(planned):
 def test_a_renamed_prompt_redraws_its_figures_alone(planned):
     targets = [f"results/figures/next_byte_{part}lake.png" for part in ("", "svd_")]
     assert planned(targets, ("name: water", "name: lake")) == {"next_byte_table": 1}
-
-
-def test_tau_rescores_the_showcase_and_runs_no_model(planned):
-    jobs = planned(EVERYTHING, ("metrics:\n", "metrics:\n  tau: 0.8\n"))
-    assert jobs["showcase_score"] == 4
-    assert not {"showcase_logits", "showcase_tbat", "logits", "train"} & set(jobs)
-
-
-def test_a_prompt_that_fits_no_block_stops_before_anything_runs(everything, tmp_path):
-    text = (everything.folder / "tests/config/tiny.yaml").read_text().replace("prompt: wate", f"prompt: {'wate' * 9}")
-    (tmp_path / "long.yaml").write_text(text)
-    output = everything.snakemake(*EVERYTHING, config=(str(tmp_path / "long.yaml"), MINE), check=False)
-    assert "showcase.0: the prompt of water has 36 bytes, and the block of bn4-s1337 32; shorten the prompt" in output
-    assert "Traceback" not in output
 
 
 def test_a_metric_that_is_added_is_shown(everything):

@@ -35,16 +35,9 @@ def test_what_follows_a_prompt_is_one_byte_or_of_tokens_any_text():
 @pytest.mark.parametrize(
     ("showcase", "message"),
     [
-        ([], "showcase: "),
         ([{"name": "a", "prompt": "x" * 257, "next": "o"}], "257 bytes, and the block of bn4-s1337 256"),
-        ([{"name": "a", "prompt": "é" * 129, "next": "o"}], "showcase.0: the prompt of a has 258 bytes"),
-        ([{"name": "a", "prompt": "caf", "next": "é"}], "showcase.0.next: 'é' of a has 2 bytes; write"),
-        ([{"name": "a", "prompt": "wate", "next": "rs"}], "showcase.0.next: 'rs' of a has 2 bytes"),
-        ([{"name": "a", "prompt": "wate", "next": 1}], "showcase.0.next: 1 is not of type 'string'"),
-        ([{"name": "a", "prompt": "", "next": "r"}], "showcase.0.prompt: '' "),
         ([{"name": "a", "prompt": "wate"}], "showcase.0: a needs both `prompt` and `next`, or neither"),
         ([{"name": "a", "prompt": None, "next": "r"}], "showcase.0: a needs both `prompt` and `next`"),
-        ([{"name": "a/b", "prompt": "wate", "next": "r"}], "showcase.0.name: 'a/b' does not match"),
         ([{"name": "svd_a", "prompt": "wate", "next": "r"}], "showcase.0.name: 'svd_a' does not match"),
         ([{"name": "a", "prompt": p, "next": "r"} for p in "xy"], "showcase.0: a is listed twice"),
     ],

@@ -19,7 +19,6 @@ ARMS = ("w16", "bn4", "pl4", "pm4", "bw4", "mos2-bn4", "bn4-tailr0.1")
 def test_all_arms_of_two_seeds_are_compared_with_the_full_model(copy):
     copy.snakemake("all", config=CONFIG)
     assert all((copy.folder / path).exists() for path in (*TABLES, *FIGURES))
-    assert not (copy.folder / "results/index.html").exists()
     assert not (copy.folder / "results/samples").exists()
     paired = pd.read_csv(copy.folder / TABLES[0])
     assert set(paired.kind) == {

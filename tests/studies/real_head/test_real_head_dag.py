@@ -1,4 +1,4 @@
-"""The study in the real DAG, on a small model with random weights and two texts."""
+"""The study in the real DAG, on a small model with random weights."""
 
 import json
 
@@ -12,9 +12,12 @@ from scipy.special import logsumexp
 from study import TINY
 from transformers import AutoModelForCausalLM
 
-from oversmoothing.store.parquet import read_table, vectors
+from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
+from oversmoothing.jobs import UserError
+from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.record import read_record
 from studies.real_head.documents import Documents
+from studies.real_head.states import documents
 from studies.real_head.truths import Choice, Head, distributions
 
 TABLE = "results/tables/real_head.csv"
@@ -22,7 +25,7 @@ CONFIG = """
 real_head:
   model: llama
   precision: float32
-  texts: [{name: letters, paths: [letters.jsonl]}, {name: rivers, paths: [rivers.jsonl]}]
+  texts: [{name: letters, paths: [letters.jsonl]}]
   documents: 6
   tokens: 40
   short: 16
@@ -35,54 +38,43 @@ real_head:
 """
 
 
-@pytest.fixture
-def studied(copy):
+def test_the_study_in_the_real_dag(copy):
     write_token_model(copy.folder / "llama", "llama")
-    words = TEXT.split()
-    for name, seed in (("letters", 0), ("rivers", 1)):
-        draw = np.random.default_rng(seed)
-        documents = [" ".join(draw.permutation(words)[:80]) for _ in range(7)]
-        lines = [json.dumps({"text": own}) for own in (*documents, "short")]
-        (copy.folder / f"{name}.jsonl").write_text("\n".join(lines))
+    draw = np.random.default_rng(0)
+    texts = [" ".join(draw.permutation(TEXT.split())[:80]) for _ in range(7)]
+    lines = [json.dumps({"text": own}) for own in (*texts, "short")]
+    (copy.folder / "letters.jsonl").write_text("\n".join(lines))
     (copy.folder / "head.yaml").write_text(CONFIG)
-    return copy
-
-
-def test_the_study_in_the_real_dag(studied):
-    config, folder = (TINY, "head.yaml"), studied.folder / "results/real_head"
-    studied.snakemake(TABLE, config=config)
-    assert studied.planned(TABLE, config=config) == {}
-    states_are_those_of_the_model(studied.folder, folder / "states/letters.parquet")
+    config, folder = (TINY, "head.yaml"), copy.folder / "results/real_head"
+    copy.snakemake(TABLE, config=config)
+    assert copy.planned(TABLE, config=config) == {}
+    states_are_those_of_the_model(copy.folder, folder / "states/letters.parquet")
     what_is_forced_is_what_scipy_finds(folder)
-    norm_and_head_force_what_scipy_finds(studied.folder, folder)
-    table = read_record(studied.folder / TABLE)
-    own = table[table["rank"].isna()].set_index(["text", "truth", "measure"])
-    assert own.loc[("letters", "all", "kl")].n == 9
-    assert own.loc[("rivers", "neural", "kl")].n == 4
-    assert own.loc[("letters", "all", "gain")].n == 3 * 39  # at all positions of the documents held out
+    norm_and_head_force_what_scipy_finds(copy.folder, folder)
+    table = read_record(copy.folder / TABLE)
+    own = table[table["rank"].isna()].set_index(["truth", "measure"])
+    assert own.loc[("all", "kl")].n == 9
+    assert own.loc[("neural", "kl")].n == 4
+    assert own.loc[("all", "gain")].n == 3 * 39  # at all positions of the documents held out
     for truth in ("longer", "flatter"):  # the head can give them
-        assert own.loc[("letters", truth, "kl")].value > 1e-4
-        assert own.loc[("letters", truth, "forced")].value < 1e-6
-    assert 0 < own.loc[("letters", "all", "forced")].value < own.loc[("letters", "all", "kl")].value
-    forced = own.loc[("letters", "all", "norm_forced")].value
-    assert own.loc[("letters", "all", "norm_head")].value <= own.loc[("letters", "all", "norm_least")].value <= forced
-    assert own.loc[("letters", "all", "norm_adds")].n == 3
-    assert own.loc[("letters", "longer", "norm_forced")].value < 1e-5  # the norm gave it, but for its epsilon
-    assert set(table["rank"].dropna()) == {4}
-    page = studied.folder / "results/tables/real_head.md"
-    assert "## Text `rivers`: the head truncated" in page.read_text()
-    refused = studied.snakemake(TABLE, config=config, options=["--config", "real_head={documents: 8}"], check=False)
-    assert (
-        "real_head.texts: letters has 7 documents of 40 tokens or more, and real_head.documents asks for 8" in refused
-    )
+        assert own.loc[(truth, "kl")].value > 1e-4
+        assert own.loc[(truth, "forced")].value < 1e-6
+    assert 0 < own.loc[("all", "forced")].value < own.loc[("all", "kl")].value
+    head, least, forced = (own.loc[("all", f"norm_{name}")] for name in ("head", "least", "forced"))
+    assert head.value <= least.value <= forced.value
+    assert forced.n == 3
+    assert own.loc[("longer", "norm_forced")].value < 1e-5  # the norm gave it, but for its epsilon
+    assert "## Text `letters`: the head truncated" in (copy.folder / "results/tables/real_head.md").read_text()
+    tokenizer = load_tokenizer(copy.folder / "llama" / FAST)
+    read = {"name": "letters", "paths": [str(copy.folder / "letters.jsonl")], "column": "text"}
+    with pytest.raises(UserError, match=r"letters has 7 documents of 40 tokens or more, and .* asks for 8; name more"):
+        documents(read, tokenizer, vocabulary_of(tokenizer, FAST), 8, 40)
 
 
 def states_are_those_of_the_model(project, path):
     """The head read what transformers gives after all tokens before, and after at most 16."""
-    documents = Documents(path)
-    passage, short = documents.passage(3), documents.passage(3, "short_state")
+    passage, short = Documents(path).passage(3), Documents(path).passage(3, "short_state")
     model = AutoModelForCausalLM.from_pretrained(project / "llama").eval()
-    table = read_table(path)
     ids = torch.tensor(passage.tokens)  # the test's tokenizer has its tokens in the order of their ids
     head = load_file(path.with_suffix(".head.safetensors"))["head.weight"]
     rows = [np.flatnonzero((model.lm_head.weight.detach().numpy() == row).all(axis=1))[0] for row in head]
@@ -94,8 +86,7 @@ def states_are_those_of_the_model(project, path):
     np.testing.assert_allclose(passage.states, entered(ids)[:-1], atol=1e-5)
     np.testing.assert_allclose(short.states[:16], entered(ids[:16]), atol=1e-5)
     np.testing.assert_allclose(short.states[20], entered(ids[8:21])[-1], atol=1e-5)  # after 13 tokens
-    np.testing.assert_allclose(short.states[38], entered(ids[24:39])[-1], atol=1e-5)
-    assert vectors(table["state"].combine_chunks()).shape == (6 * 40, 16)
+    assert len(read_table(path)) == 6 * 40
 
 
 def what_is_forced_is_what_scipy_finds(folder):
@@ -111,7 +102,7 @@ def what_is_forced_is_what_scipy_finds(folder):
 
 def norm_and_head_force_what_scipy_finds(project, folder):
     """The gain is the model's, states lie on its ellipsoid, and SLSQP comes no lower there."""
-    norm = json.loads((folder / "norm.json").read_text())
+    norm = json.loads((folder / "states/letters.norm.json").read_text())
     gain = AutoModelForCausalLM.from_pretrained(project / "llama").model.norm.weight.detach().numpy()
     np.testing.assert_allclose(norm["gain"], gain, rtol=1e-5)
     assert not norm["centres"]
@@ -139,11 +130,9 @@ def norm_and_head_force_what_scipy_finds(project, folder):
 
 def at(folder, row):
     """Return the truth `all`, the state and the divergence, with its gradient, of what enters the head at a row."""
-    documents = Documents(folder / "states/letters.parquet")
-    chosen = json.loads((folder / "choice/letters.json").read_text())
-    choice = Choice(*(chosen[name] for name in ("sharpness", "parts", "scale", "neighbours")))
+    read, choice = Documents(folder / "states/letters.parquet"), Choice.read(folder / "choice/letters.json")
     head = Head.read(folder / "states/letters.head.safetensors")
-    (p,), states = distributions(documents, row["document"], [row["position"]], "all", choice, head)
+    (p,), states = distributions(read, row["document"], [row["position"]], "all", choice, head)
 
     def divergence(state):
         logits = head.weights @ state + head.bias

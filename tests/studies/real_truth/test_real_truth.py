@@ -11,7 +11,7 @@ from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.record import chosen, read_record
-from studies.real_truth import show
+from studies.real_truth import table as step
 from studies.real_truth.figure import draw
 from studies.real_truth.table import truths_page, truths_table
 
@@ -141,7 +141,7 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, values, between):
         "forced": write_forced(tmp_path / "forced", "forced"),
         "best_heads": write_forced(tmp_path / "best", "best"),
     }
-    show.main(job(inputs, output, {"resamples": 50, "seed": 1, "models": MODELS, "truths": TRUTHS}))
+    step.main(job(inputs, output, {"resamples": 50, "seed": 1, "models": MODELS, "truths": TRUTHS}))
     table = read_record(output.csv)
     assert found(table, truth="lm", rank=4, less="rank 8")["value"] == pytest.approx(0.104, rel=1e-5)
     assert found(table, model="truth", truth="lm")["n"] == 50

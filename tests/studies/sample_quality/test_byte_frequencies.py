@@ -17,11 +17,6 @@ def test_relative_frequencies_by_hand():
     assert {b: frequencies[b] for b in np.flatnonzero(frequencies)} == {97: 0.4, 98: 0.4, 255: 0.2}
 
 
-def test_total_variation_by_hand():
-    # a: 0.5 against 0.75, b: 0.5 against 0, c: 0 against 0.25
-    assert byte_tv(count_bytes([b"ab"]), count_bytes([b"aa", b"ac"])) == pytest.approx(0.5)
-
-
 @given(TEXTS, TEXTS)
 def test_total_variation_is_a_distance(first, second):
     a, b = count_bytes(first), count_bytes(second)

@@ -25,28 +25,18 @@ def study(tmp_path):
     return tmp_path
 
 
-def samples(study):
-    return [study / f"{model['model']}.parquet" for model in MODELS]
+def shares_of(study):
+    samples = [study / f"{model['model']}.parquet" for model in MODELS]
+    return byte_frequencies(study / "windows.parquet", samples, MODELS)
 
 
-def test_shares_are_counts_over_the_same_windows(study):
-    shares = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
+def test_every_share_is_counted_over_the_same_windows_and_drawn(study):
+    shares = shares_of(study)
     assert shares.columns.tolist() == ["human", "rank 4", "mine"]
     np.testing.assert_allclose(shares.sum(), 1)
     assert shares.attrs["bytes"] == 8  # window 2 has no samples
     assert shares.human[[97, 98, 32, 99, 122]].tolist() == [4 / 8, 2 / 8, 1 / 8, 1 / 8, 0]
     assert shares["rank 4"][[97, 98, 255, 0]].tolist() == [6 / 16, 8 / 16, 1 / 16, 1 / 16]  # both seeds together
-
-
-def test_samples_of_other_windows_are_refused(study):
-    columns = {"window": pa.array([9], pa.int32()), "continuation": [b"x"]}
-    write_table(study / "mine.parquet", pa.table(columns), {})
-    with pytest.raises(UserError, match=r"mine.parquet: window 9 is not in"):
-        byte_frequencies(study / "windows.parquet", samples(study), MODELS)
-
-
-def test_every_share_is_drawn(study):
-    shares = byte_frequencies(study / "windows.parquet", samples(study), MODELS)
     figure = draw(shares, MODELS)
     overall, most, least = figure.axes
     for axes in (most, least):
@@ -63,3 +53,10 @@ def test_every_share_is_drawn(study):
     assert "never has" in overall.get_title(loc="left")
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["human text", "rank 4: 0.375", "mine: 0.250"]
+
+
+def test_samples_of_other_windows_are_refused(study):
+    columns = {"window": pa.array([9], pa.int32()), "continuation": [b"x"]}
+    write_table(study / "mine.parquet", pa.table(columns), {})
+    with pytest.raises(UserError, match=r"mine.parquet: window 9 is not in"):
+        shares_of(study)

@@ -14,7 +14,11 @@ from studies.sample_quality.perplexity import read
 
 def test_equal_seeds_give_equal_files(folder, tmp_path):
     model, tokenizer, _ = train()
+    for left, name in ((".again.7.part", "config.json"), ("again", "old.txt")):  # by a killed process, or of earlier
+        (tmp_path / left).mkdir()
+        (tmp_path / left / name).write_text("{")
     save_language_model(tmp_path / "again", model, tokenizer)
+    assert [path.name for path in tmp_path.iterdir()] == ["again"]
     names = sorted(path.name for path in folder.iterdir())
     assert {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"} <= set(names)
     assert names == sorted(path.name for path in (tmp_path / "again").iterdir())
@@ -42,17 +46,6 @@ def test_a_folder_appears_whole_or_not_at_all(folder, tmp_path):
     with pytest.raises(RuntimeError, match="killed"):
         save_language_model(tmp_path / "made" / "broken", Broken(), None)
     assert list((tmp_path / "made").iterdir()) == []
-
-
-@pytest.mark.parametrize(("left", "name"), [(".model.7.part", "config.json"), ("model", "old.txt")])
-def test_what_a_killed_process_left_and_an_old_folder_are_replaced(tmp_path, left, name):
-    (tmp_path / left).mkdir()
-    (tmp_path / left / name).write_text("{")
-    model, tokenizer, _ = train(max_steps=1)
-    save_language_model(tmp_path / "model", model, tokenizer)
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
-    assert not (tmp_path / "model/old.txt").exists()
-    assert (tmp_path / "model/config.json").read_text() != "{"
 
 
 def test_too_little_text():

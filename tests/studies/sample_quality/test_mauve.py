@@ -10,16 +10,13 @@ RANDOM = np.random.default_rng(0)
 HUMAN = RANDOM.normal(size=(100, 12)).astype(np.float32)
 
 
-def test_a_set_against_itself_is_one():
-    assert mauve(HUMAN, HUMAN) == 1
-
-
 def test_the_packages_defaults_and_nothing_else(capfd):
     model = HUMAN + RANDOM.normal(size=HUMAN.shape).astype(np.float32) + 0.5
     expected = compute_mauve(p_features=HUMAN, q_features=model).mauve
     capfd.readouterr()
     assert mauve(HUMAN, model) == pytest.approx(expected, abs=1e-6)
     assert capfd.readouterr().err == ""  # faiss would advise
+    assert mauve(HUMAN, HUMAN) == 1
 
 
 def test_the_floor_that_the_notes_give_and_distant_sets_near_zero():
@@ -32,8 +29,6 @@ def test_the_floor_that_the_notes_give_and_distant_sets_near_zero():
 
 def test_sets_that_are_too_few_or_without_features():
     assert why_not(HUMAN[:99], HUMAN) == "99 samples; MAUVE needs at least 100"
-    with pytest.raises(ValueError, match="99 samples"):
-        mauve(HUMAN, HUMAN[:99])
     holed = HUMAN.copy()
     holed[3] = np.nan
     assert why_not(HUMAN, holed) == "1 samples hold no token and have no features"

@@ -12,15 +12,9 @@ from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_language_model
-from studies.sample_quality.perplexity import KEY, _tokens, read
+from studies.sample_quality.perplexity import KEY, read, tokens_of
 
-TEXTS = [
-    "The 5th sentence",
-    "number " * 9,
-    "is it",
-    "A \u00e9 \u20ac",
-    "The 17th sentence says that 134623 is a number.\n",
-]
+TEXTS = ["The 5th sentence", "number " * 9, "is it", "A \u00e9 \u20ac", "The 17th sentence says 1346 is a number.\n"]
 
 
 def test_perplexity_is_exp_of_the_mean_loss_of_transformers(language_model, folder):
@@ -36,9 +30,8 @@ def test_perplexity_is_exp_of_the_mean_loss_of_transformers(language_model, fold
         np.testing.assert_allclose(features, last, atol=1e-5)
 
 
-@pytest.mark.parametrize("batch", [2, 4, 100])
-def test_padding_changes_nothing(language_model, batch):
-    alone, together = read(language_model, TEXTS, 1), read(language_model, TEXTS, batch)
+def test_padding_changes_nothing(language_model):
+    alone, together = read(language_model, TEXTS, 1), read(language_model, TEXTS, 2)
     np.testing.assert_allclose(together.perplexity, alone.perplexity, rtol=1e-5)
     np.testing.assert_allclose(together.features, alone.features, atol=1e-5)
 
@@ -59,24 +52,17 @@ def test_texts_longer_than_the_context_are_refused(language_model):
         read(language_model, ["xyzw" * 60], 1)
 
 
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
-def test_an_incomplete_folder_is_named(folder, tmp_path, name):
-    shutil.copytree(folder, tmp_path / "part", ignore=shutil.ignore_patterns(name))
+def test_a_folder_that_is_no_whole_model_is_refused(folder, tmp_path, monkeypatch):
+    """transformers would fill missing weights at random."""
+    shutil.copytree(folder, tmp_path / "part", ignore=shutil.ignore_patterns("tokenizer.json"))
     with pytest.raises(UserError, match=r"quality\.language_model: .*part: no complete causal language model \("):
         load_language_model(tmp_path / "part", key=KEY)
-
-
-def test_a_language_model_with_holes_is_refused(tmp_path, folder):
-    """transformers would fill missing weights at random."""
     holes = shutil.copytree(folder, tmp_path / "holes")
     tensors = load_file(holes / "model.safetensors")
     del tensors[next(name for name in tensors if "h.0" in name)]
     save_file(tensors, holes / "model.safetensors", {"format": "pt"})
     with pytest.raises(UserError, match=r"quality\.language_model: .*its weights lack .*h\.0"):
         load_language_model(holes, key=KEY)
-
-
-def test_a_model_without_a_head_is_refused(monkeypatch, folder):
     monkeypatch.setattr("transformers.GPT2LMHeadModel.get_output_embeddings", lambda self: None)
     with pytest.raises(UserError, match=r"quality\.language_model: .*no head that maps a hidden state"):
         load_language_model(folder, key=KEY)
@@ -90,11 +76,9 @@ def test_weights_that_are_no_numbers_are_named_and_not_the_samples(folder):
         read(loaded, ["some text here"], 2)
 
 
-def test_text_that_spells_a_mark_is_text(folder):
-    model = load_language_model(folder, key=KEY)
-    plain = read(model, ["x<|endoftext|>y"], 1).perplexity
-    assert plain == pytest.approx(read(model, ["x<|endoftext|>y", "another"], 2).perplexity[0], rel=1e-4)
-    assert model.tokenizer.eos_token_id not in _tokens(model.tokenizer, "x<|endoftext|>y")
+def test_text_that_spells_a_mark_is_text(language_model):
+    tokenizer = language_model.tokenizer
+    assert tokenizer.eos_token_id not in tokens_of(tokenizer, "x<|endoftext|>y")
 
 
 def test_bf16_rounds_the_blocks_and_not_the_logits(language_model):

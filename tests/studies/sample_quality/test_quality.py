@@ -12,7 +12,6 @@ from tiny_model import SETTINGS
 
 import draw_windows
 from oversmoothing.jobs import UserError
-from oversmoothing.models.pretrained.auto import load_language_model
 from oversmoothing.store.parquet import read_table, write_table
 from studies.sample_quality import language_model, measure, second_windows
 from studies.sample_quality.measure import QUALITY, UNSCORED, Samples, quality, read_samples, read_with
@@ -36,6 +35,9 @@ def values(rows, metric):
 
 
 def test_human_texts_against_themselves():
+    assert (
+        DEFAULT["quality"]["completed"] == COMPLETED == ["perplexity", "mauve", "valid_words"]
+    )  # as the thesis's code
     human, readings = texts(100)
     rows = quality(human, readings, human, readings, COMPLETED, resamples=3, seed=1)
     assert {row["value"] for row in values(rows, "mauve")} == {1.0}
@@ -58,21 +60,16 @@ def test_rows_of_one_sample_by_hand(completed, values):
     assert {row["metric"]: row["value"] for row in rows if row["window"] == 7} == {"perplexity": 12.5, **values}
 
 
-@pytest.mark.parametrize("completed", [[], ["perplexity"], ["mauve"], ["perplexity", "mauve"]])
-def test_the_language_model_reads_the_text_of_each_metric(folder, completed):
-    model = load_language_model(folder)
+def test_the_language_model_reads_the_text_of_each_metric(language_model):
     samples = Samples(np.arange(2), [b"The hou", b"A "], [b"se is here.", b"house, there."])
-    raw, whole = ["se is here.", "house, there."], ["house is here.", "house, there."]
-    got = read_with(model, samples, 2, completed)
-    perplexity = read(model, whole if "perplexity" in completed else raw, 2).perplexity
-    features = read(model, whole if "mauve" in completed else raw, 2).features
-    np.testing.assert_allclose(got.perplexity, perplexity, rtol=1e-5)
-    np.testing.assert_allclose(got.features, features, rtol=1e-4, atol=1e-5)
-    assert not np.allclose(read(model, whole, 2).perplexity, read(model, raw, 2).perplexity)
-
-
-def test_the_default_reads_what_the_thesis_code_does():
-    assert DEFAULT["quality"]["completed"] == COMPLETED == ["perplexity", "mauve", "valid_words"]
+    raw, whole = (read(language_model, [text, "house, there."], 2) for text in ("se is here.", "house is here."))
+    assert not np.allclose(whole.perplexity, raw.perplexity)
+    for completed in (["perplexity"], ["mauve"], ["perplexity", "mauve"]):
+        got = read_with(language_model, samples, 2, completed)
+        perplexity = (whole if "perplexity" in completed else raw).perplexity
+        features = (whole if "mauve" in completed else raw).features
+        np.testing.assert_allclose(got.perplexity, perplexity, rtol=1e-5)
+        np.testing.assert_allclose(got.features, features, rtol=1e-4, atol=1e-5)
 
 
 def test_draws_are_of_windows_and_the_same_for_both_sets():
@@ -85,23 +82,14 @@ def test_draws_are_of_windows_and_the_same_for_both_sets():
     assert 0 < spread < 0.05
 
 
-def test_too_few_samples_say_so():
-    human, readings = texts(20)
-    (row,) = values(quality(human, readings, human, readings, COMPLETED, 3, 1), "mauve")
-    assert (row["value"], row["note"]) == (None, "20 samples; MAUVE needs at least 100")
-
-
-def test_a_sample_of_one_token_says_so():
+def test_what_has_no_value_says_why():
     human, readings = texts(3)
     holed = Readings(np.array([2.0, np.nan, 3.0]), readings.features)
-    rows = values(quality(human, holed, human, readings, COMPLETED, 2, 1), "perplexity")
-    assert [(row["value"], row["note"]) for row in rows] == [(2.0, None), (None, UNSCORED), (3.0, None)]
-
-
-def test_other_windows_are_refused():
-    human, readings = texts(3)
-    with pytest.raises(UserError, match="4 samples, but 3 windows"):
-        quality(*texts(4), human, readings, COMPLETED, 2, 1)
+    rows = quality(human, holed, human, readings, COMPLETED, 2, 1)
+    found = [(row["value"], row["note"]) for row in values(rows, "perplexity")]
+    assert found == [(2.0, None), (None, UNSCORED), (3.0, None)]
+    (row,) = values(rows, "mauve")
+    assert (row["value"], row["note"]) == (None, "3 samples; MAUVE needs at least 100")
 
 
 def test_samples_are_read_in_the_order_of_their_windows(tmp_path):
@@ -145,6 +133,10 @@ def test_from_corpus_to_quality(corpus, tmp_path):
     judging.params.language_model = None
     measure.main(judging)
     table = read_table(out)
+    few = read_table(windows).slice(0, 4)
+    write_table(second, few, {})
+    with pytest.raises(UserError, match=r"second_windows.parquet: 4 samples, but 5 windows: delete the samples"):
+        measure.main(judging)
     assert table.schema.remove_metadata().equals(QUALITY)
     assert table.schema.metadata[b"gpt2_large"] == b"False"
     frame = table.to_pandas()

@@ -1,8 +1,6 @@
 """Tables 5.3, 6.2, 6.3 and H.1: the transcription, the summaries, and what people read."""
 
-from contextlib import nullcontext
 from pathlib import Path
-from unittest.mock import patch
 
 import pandas as pd
 import pyarrow as pa
@@ -17,10 +15,6 @@ from studies.sample_quality.table import read_cells, sets_of_models
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published"
 FAMILY = [PUBLISHED / f"table_{name}.csv" for name in ("5_3", "6_2", "6_3")]
-
-
-def read(name):
-    return pd.read_csv(PUBLISHED / f"table_{name}.csv", dtype={"model": str})
 
 
 def test_cells_are_found_by_kind():
@@ -57,25 +51,23 @@ def model(name, rank, published_as, differs):
     return {"model": name, "rank": rank, "seed": 1, "published_as": published_as, "differs": differs}
 
 
-@pytest.fixture
-def settings():
-    return {
-        "resamples": 100,
-        "seed": 1,
-        "completed": ["perplexity", "mauve", "valid_words"],
-        "unit": "byte",
-        "windows": {"count": 100, "prompt": 56, "scored": 200, "seed": 1},
-        "family": [
-            model("bn4-s1", 4, "4", ["data", "scale", "tau"]),
-            model("bn288-s1", 288, "512", ["data", "scale", "rank", "tau"]),
-        ],
-        "truths": [model("truth", None, "NanoGPT 300M", ["data", "truth"])],
-        "svd": [model("svd4-s1", 4, "4", ["data"]), model("svd256-s1", 256, "256", ["data"])],
-    }
+SETTINGS = {
+    "resamples": 100,
+    "seed": 1,
+    "completed": ["perplexity", "mauve", "valid_words"],
+    "unit": "byte",
+    "windows": {"count": 100, "prompt": 56, "scored": 200, "seed": 1},
+    "family": [
+        model("bn4-s1", 4, "4", ["data", "scale", "tau"]),
+        model("bn288-s1", 288, "512", ["data", "scale", "rank", "tau"]),
+    ],
+    "truths": [model("truth", None, "NanoGPT 300M", ["data", "truth"])],
+    "svd": [model("svd4-s1", 4, "4", ["data"]), model("svd256-s1", 256, "256", ["data"])],
+}
 
 
-def run_script(folder, settings, change=None, figure=False):
-    """Write table and, if it is asked for, the figure of a run; return the table."""
+def run_script(folder, settings, change=None):
+    """Write table and figure of a run; return the table and its page in Markdown."""
     levels = {"bn4-s1": 3.0, "bn288-s1": 1.5, "truth": 1.1}
     tables = {name: {"pure": rows(level), "greedy": rows(level / 2)} for name, level in levels.items()}
     tables |= {"svd4-s1": {"pure": rows(4.0)}, "svd256-s1": {"pure": rows(2.0)}}
@@ -96,14 +88,19 @@ def run_script(folder, settings, change=None, figure=False):
         "second": folder / "windows.parquet",
         "samples": [folder / "windows.parquet" for _ in settings["family"]],
     }
-    with nullcontext() if figure else patch.object(show, "write_figure"):
-        show.main(job(inputs, outputs(folder), settings))
-    return read_record(folder / "t.csv").set_index(["model", "decoding", "measure"], drop=False).sort_index()
+    show.main(job(inputs, outputs(folder), settings))
+    assert all((folder / f"t.{kind}").stat().st_size > 10_000 for kind in ("png", "svg"))
+    table = read_record(folder / "t.csv").set_index(["model", "decoding", "measure"], drop=False).sort_index()
+    return table, (folder / "t.md").read_text()
 
 
-def test_csv_is_tidy_with_human_and_thesis_beside(tmp_path, settings):
-    table = run_script(tmp_path, settings, figure=True)
-    assert all((tmp_path / f"t.{kind}").stat().st_size > 10_000 for kind in ("png", "svg"))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return run_script(tmp_path_factory.mktemp("made"), SETTINGS)
+
+
+def test_csv_is_tidy_with_human_and_thesis_beside(made):
+    table, _ = made
     assert len(table) == (7 + 2) * (3 * 2 + 2 + 2) + 3
     assert table.value["bn4-s1", "pure", "rare_bytes"] == 1  # of "abb"; of "aab" itself b is no tenth rarest
     row = table.loc[("bn4-s1", "pure", "perplexity")]
@@ -131,18 +128,12 @@ def test_csv_is_tidy_with_human_and_thesis_beside(tmp_path, settings):
     assert humans.value["perplexity"] == pytest.approx(40 * (1 + 49.5 / 1000), rel=1e-5)
 
 
-def sections(path):
-    """Return a page's tables as lists of rows of cells, by heading."""
-    parts = [part.splitlines() for part in path.read_text().split("\n## ")[1:]]
-    return {
-        heading: [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
-        for heading, *lines in parts
-    }
-
-
-def test_markdown_marks_what_is_closest_to_human(tmp_path, settings):
-    run_script(tmp_path, settings)
-    pure, decodings, svd = sections(tmp_path / "t.md").values()
+def test_markdown_marks_what_is_closest_to_human(made):
+    _, text = made
+    parts = [part.splitlines() for part in text.split("\n## ")[1:]]
+    pure, decodings, svd = (
+        [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")] for lines in parts
+    )
     head, *body = pure
     assert [row[0] for row in body] == ["4", "288", "truth", "human", "human, second set"]
     perplexity = head.index("Perplexity")
@@ -162,30 +153,15 @@ def test_markdown_marks_what_is_closest_to_human(tmp_path, settings):
     head, *body = svd
     assert [row[0] for row in body] == ["4", "256", "human"]
     assert body[1][1].startswith("**")
-    text = (tmp_path / "t.md").read_text()
     assert "another corpus, larger models, samples of another length or number and another language" in text
     assert "Rank 288 stands beside the thesis's 512." in text
     assert "nan" not in text
 
-
-def test_the_legend_says_which_text_each_metric_reads(tmp_path, settings):
-    run_script(tmp_path, settings)
-    text = (tmp_path / "t.md").read_text()
     assert "before the continuation for Perplexity, MAUVE and Valid words; Repetition, Loops, Byte TV and Word" in text
     assert "another part of the samples" not in text
-    table = run_script(tmp_path, settings | {"completed": ["bigram"]})
-    text = (tmp_path / "t.md").read_text()
-    assert "before the continuation for Repetition; Perplexity, Loops, MAUVE, Byte TV, Valid words and" in text
-    assert "another part of the samples" in text
-    differs = table.loc[("bn4-s1", "pure")].published_differs.dropna()
-    assert {name for name in differs.index if "text" in differs[name].split()} == {
-        *("perplexity", "bigram", "mauve", "valid_words")
-    }
-    run_script(tmp_path, settings | {"completed": []})
-    assert "inside a word. Perplexity, Repetition, Loops" in (tmp_path / "t.md").read_text()
 
 
-def test_what_has_no_value_says_why(tmp_path, settings):
+def test_what_has_no_value_says_why_and_the_legend_which_text_each_metric_reads(tmp_path):
     def change(tables):
         for sets in tables.values():
             for of_set in sets.values():
@@ -193,20 +169,25 @@ def test_what_has_no_value_says_why(tmp_path, settings):
                 of_set.append({"metric": "mauve", "window": None, "resample": None, "value": None, "note": "8 samples"})
         tables["bn4-s1"]["pure"][0] |= {"value": None, "note": "a sample of fewer than two tokens"}
 
-    table = run_script(tmp_path, settings, change)
+    table, text = run_script(tmp_path, SETTINGS | {"completed": ["bigram"]}, change)
     row = table.loc[("bn4-s1", "pure", "mauve")]
     assert pd.isna(row.value)
     assert row.note == "8 samples"
     row = table.loc[("bn4-s1", "pure", "perplexity")]
     assert (row.n, row.note) == (99, "1 left out: a sample of fewer than two tokens")
-    text = (tmp_path / "t.md").read_text()
     assert "MAUVE (8 sets): 8 samples." in text
     assert "Perplexity (bn4-s1 pure): 1 left out" in text
     assert "nan" not in text.replace("NanoGPT", "")
+    assert "before the continuation for Repetition; Perplexity, Loops, MAUVE, Byte TV, Valid words and" in text
+    assert "another part of the samples" in text
+    differs = table.loc[("bn4-s1", "pure")].published_differs.dropna()
+    assert {name for name in differs.index if "text" in differs[name].split()} == {
+        *("perplexity", "bigram", "mauve", "valid_words")
+    }
 
 
-def test_the_thesis_windows_and_model_differ_in_nothing_of_their_own(settings):
-    sets = sets_of_models(settings["family"], settings["truths"], settings["svd"])
+def test_the_sets_of_samples_end_with_those_of_people():
+    sets = sets_of_models(SETTINGS["family"], SETTINGS["truths"], SETTINGS["svd"])
     assert [(row["kind"], row["model"]) for row in sets][-2:] == [("human", "human"), ("human", "human, second set")]
     assert sets[3]["published_as"] == "4"
     assert "rank" not in sets[3]["differs"]

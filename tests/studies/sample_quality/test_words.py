@@ -25,7 +25,6 @@ from studies.sample_quality.words import (
         (b"The quick\n", b" brown", " brown"),
         (b"The quick", b" brown", "quick brown"),
         (b"", b"brown", "brown"),
-        (b"one", b"word", "oneword"),
         ("a caf\u00e9".encode()[:-1], "\u00e9".encode()[1:] + b" au", "caf\u00e9 au"),  # the cut is inside a character
         ("x\u00a0yes".encode(), b"terday", "yesterday"),  # a no-break space parts words for str.split
         (b"cut \xff", b"\xfe off", " off"),  # what is no UTF-8 is left out
@@ -46,15 +45,7 @@ def test_any_bytes_are_a_sample(prompt, continuation):
     assert all(value >= 0 for value in word_metrics(prompt, continuation, WORD_METRICS).values())
 
 
-def test_repetition_is_the_share_of_pairs_that_occur_more_than_once():
-    # the cat | cat sat | sat the | the cat | cat ran: two of five are "the cat"
-    assert bigram_repetition(["the", "cat", "sat", "the", "cat", "ran"]) == pytest.approx(2 / 5)
-    assert bigram_repetition(["a", "b", "c", "d"]) == 0
-    assert bigram_repetition(["a", "a", "a"]) == 1
-    assert bigram_repetition(["The", "cat", "the", "cat"]) == 0  # case counts
-
-
-@given(st.lists(st.sampled_from("abc"), max_size=12))
+@given(st.lists(st.sampled_from("abA"), max_size=12))  # case counts
 def test_repetition_against_counting_pairs_one_by_one(words):
     pairs = [(words[i], words[i + 1]) for i in range(len(words) - 1)]
     expected = sum(pairs.count(pair) > 1 for pair in pairs) / len(pairs) if pairs else 0
@@ -70,8 +61,6 @@ def test_repetition_against_counting_pairs_one_by_one(words):
         ("at the task at the task at the task and on we go ", 0),  # not at the end
         ("no no no ", 0),  # a phrase has two words
         ("no no no no no no ", 1),
-        ("at the task at the task ", 0),
-        ("", 0),
         ("   ", 0),
     ],
 )
@@ -90,6 +79,6 @@ def test_the_dictionary_is_the_thesis_one():
     assert {"the", "softmax"} & dictionary() == {"the"}
 
 
-@pytest.mark.parametrize("continuation", [b"", b" \n\t ", b"\xff\xfe\x80", b"\xff \xff"])
-def test_a_sample_without_words(continuation):
-    assert word_metrics(b"Prompt. ", continuation, WORD_METRICS) == dict.fromkeys(WORD_METRICS, 0)
+def test_a_sample_without_words():
+    for continuation in (b"", b" \n\t ", b"\xff \xff"):
+        assert word_metrics(b"Prompt. ", continuation, WORD_METRICS) == dict.fromkeys(WORD_METRICS, 0)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from studies.saturation.law import DELTA, estimable, fit, sizes
-from studies.saturation.measure import band, interval_of_values, moving_blocks, resample
+from studies.saturation.measure import LEVELS, band, moving_blocks, resample
 
 KNOWN = {"A": 400.0, "alpha": 0.34, "B": 410.0, "beta": 0.28, "E": 1.69}
 
@@ -90,7 +90,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     for i in range(15):
         log_losses = np.log(loss(parameters, seen)) + random.normal(0, 0.004, len(seen))
         _, draws, residuals = resample(parameters, seen, log_losses, [12] * 4, 60, i)
-        low, high = interval_of_values(draws, "beta")
+        low, high = np.quantile([draw.values["beta"] for draw in draws], LEVELS)
         held += low <= 0.28 <= high
         low, high = band(draws, residuals, 1e6, np.array([8e9]), i)
         new += low[0] <= loss(1e6, 8e9) * np.exp(random.normal(0, 0.004)) <= high[0]

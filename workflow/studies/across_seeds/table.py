@@ -34,14 +34,10 @@ def across_table(
     """Record of levels, steps and differences between arms over seeds, and of the floor.
 
     `scores` has the ``model``, ``truth``, ``measure`` and ``value`` of the means of `models` against each truth, and
-    `of_equals`, with ``n`` positions, those of models against their equals. `equals` are models that differ in nothing
-    but their seed, by the name of their group.
-
-    The levels are by arm, rank and truth, and over all truths (no ``truth``): means over ``n`` seeds with 95 %
-    intervals by Student's t. So are differences, over all truths, from the next higher rank of the kind and from the
-    family at the same rank, paired by seed, of ranks that one arm of a kind has. ``{measure}_floor`` is what one model
-    of a group shows with another one as the truth: of each pair over ``n`` positions, and the mean of all pairs of
-    ``n`` models with its interval (see `of_pairs`).
+    `of_equals`, with ``n`` positions, those of `equals`, models that differ in nothing but their seed, by group. Levels
+    are by arm, rank and truth, and over all truths (no ``truth``). Differences, over all truths, are from the next
+    higher rank of the kind and from the family at the same rank, paired by seed, of ranks that one arm of a kind has.
+    ``{measure}_floor`` is what a model of a group shows with another as the truth: of each pair, and the mean of all.
     """
     by_truth = scores.merge(pd.DataFrame(models), on="model")[[*ARM, "truth", "measure", "seed", "value"]]
     pooled = by_truth.groupby([*ARM, "measure", "seed"], sort=False, as_index=False).value.mean()
@@ -54,24 +50,15 @@ def across_table(
             differences.append(paired(part, at(base, kind=FAMILY), FAMILY))
     floor = [row for group, names in equals.items() for row in _floor(of_equals, group, names)]
     table = record(pd.concat([means(by_truth, pooled, *differences), pd.DataFrame(floor)]))
-    metrics = table.measure.str.removesuffix(FLOOR)
-    better = metrics.map({name: METRICS[name].better for name in AGAINST_TRUTHS}).where(table.less.isna())
-    return table.assign(unit=metrics.map({name: METRICS[name].unit for name in AGAINST_TRUTHS}), better=better)
+    metrics = table.measure.str.removesuffix(FLOOR).map(METRICS)
+    better = metrics.map(lambda metric: metric.better).where(table.less.isna())
+    return table.assign(unit=metrics.map(lambda metric: metric.unit), better=better)
 
 
 def of_pairs(values: np.ndarray) -> tuple[float, float, float]:
-    """Return the mean over pairs of k models and its 95 % interval by the jackknife over models.
+    """Return the mean over pairs of k models, `values` (k, k) of model i with j as the truth, and its 95 % interval.
 
-    Parameters
-    ----------
-    values : array, shape (k, k)
-        Of model i with model j as the truth; the diagonal is not read.
-
-    Returns
-    -------
-    tuple of float
-        Mean, low, high. The pairs share models, so the interval is Student's over the k pseudo-values of leaving out
-        one model each; NaN with two models.
+    The pairs share models, so the interval is Student's over the k pseudo-values of the jackknife; NaN with two models.
     """
     if len(values) < LEAST:
         return float(_off_diagonal(values).mean()), math.nan, math.nan
@@ -79,10 +66,7 @@ def of_pairs(values: np.ndarray) -> tuple[float, float, float]:
 
 
 def pseudo_values(values: np.ndarray) -> list[float]:
-    """Return the jackknife's pseudo-value of each of at least three models: their mean is that over all pairs.
-
-    `values` is as `of_pairs` takes it; what a model adds to the mean as a model and as a truth is in its own.
-    """
+    """Return the jackknife's pseudo-value of each of at least three models: their mean is that over all pairs."""
     k, mean = len(values), _off_diagonal(values).mean()
     without = [_off_diagonal(np.delete(np.delete(values, i, 0), i, 1)).mean() for i in range(k)]
     return [float(k * mean - (k - 1) * rest) for rest in without]
@@ -106,10 +90,8 @@ def across_page(table: pd.DataFrame, title: str) -> Page:
     for kind, part in chosen(everywhere, less=FAMILY).sort_values("rank", kind="stable").groupby("kind", sort=False):
         heading = f"{TITLES[str(kind)].capitalize()}, minus the family at the same rank"
         sections.append(Section(heading, pivot(part, ["rank"], labels)))
-    if len(floor):
-        sections.append(
-            Section("The floor: two models that differ in nothing but their seed", _floor_rows(floor, names))
-        )
+    if rows := _floor_rows(floor, names):
+        sections.append(Section("The floor: two models that differ in nothing but their seed", rows))
     by_truth: dict[str, dict[str, Any]] = {truth: {"truth": truth} for truth in arms.truth.dropna().unique()}
     if len(by_truth) > 1:
         rows = pivot(chosen(arms, measure=TTO, less=None), ["rank", "way"], by_truth)

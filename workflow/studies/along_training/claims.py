@@ -7,7 +7,7 @@ import pandas as pd
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.contrast import Contrast, Missing
 from oversmoothing.claims.measured import Measured
-from studies.along_training.table import last_layer, steps
+from studies.along_training.table import steps
 
 MARKED = 0.1  # of a value: smaller changes do not count as a rise or fall
 ALMOST_ALL = 0.9  # of the layers
@@ -126,7 +126,7 @@ CLAIMS = [
         "Where a small model saturates, the anisotropy of its last layer jumps up.",
         "Of the models of each rank whose loss ends above its lowest: anisotropy at the end less at the lowest loss, "
         "above a tenth of it.",
-        after_the_best(lambda m: f"anisotropy {last_layer(m.table('along_training'))}"),
+        after_the_best(lambda m: f"anisotropy {m.table('along_training').layer.max():.0f}"),
     ),
     Claim(
         "singular-entropy-jumps-where-it-saturates",

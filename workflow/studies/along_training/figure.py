@@ -1,4 +1,4 @@
-"""Figures along training: loss, head and hidden states, oversmoothing against loss, every block, and the head."""
+"""Figures along training: loss, head, hidden states and every block, oversmoothing, what the head forces."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
+from oversmoothing.claims.story.answers import at
 from oversmoothing.tables.figures.style import (
+    PALETTE,
     handles,
     legend,
     model_looks,
@@ -22,13 +24,9 @@ from oversmoothing.tables.figures.style import (
 )
 from oversmoothing.tables.page import label
 from studies.along_training.finding import finding
-from studies.along_training.table import last_layer, steps, without_layers
+from studies.along_training.table import steps, without_layers
 
-LAST: dict[str, Any] = {"marker": "o", "markersize": 12, "mfc": "none", "mec": "black", "linestyle": "none"}
-OF_BLOCKS = {
-    "anisotropy": "anisotropy (mean cosine;\n1: all states point one way)",
-    "outlier_dimensions": "outlier dimensions\n(far larger than the others)",
-}
+RING: dict[str, Any] = {"marker": "o", "markersize": 13, "mfc": "none", "mec": "black", "linestyle": "none"}
 OWN = {
     "loss": ("Loss ↓", ""),  # in the unit of the table
     "singular_entropy": ("Head: singular entropy", "nats (0: all used equally)"),
@@ -37,29 +35,41 @@ OWN = {
     "anisotropy": ("Last block: anisotropy", "mean cosine (1: all alike)"),
     "largest_dimension": ("Last block: largest dimension", "share of the squared length"),
 }
-OTHERS = {"loss_per_byte": OWN["loss"], "singular_entropy": OWN["singular_entropy"]}
-OTHERS |= {"anisotropy": ("Last inner layer: anisotropy", "mean cosine (1: all alike)")}
-OTHERS |= {"head_input_anisotropy": OWN["head_input_anisotropy"]}
+OTHERS = {
+    "loss_per_byte": OWN["loss"],
+    "singular_entropy": OWN["singular_entropy"],
+    "anisotropy": ("Last inner layer: anisotropy", "mean cosine (1: all alike)"),
+    "head_input_anisotropy": OWN["head_input_anisotropy"],
+}
+OF_BLOCKS = {
+    "anisotropy": "anisotropy (mean cosine;\n1: all states point one way)",
+    "outlier_dimensions": "outlier dimensions\n(far larger than the others)",
+}
 COLUMNS = 5
 STEPS = 6  # lines in a panel of singular values, from the first step to the last
+OF_OWN = (
+    "How do loss, head and hidden states change as a model learns?",
+    "One line per model. Where small models saturate, Godey et al. (2024) saw anisotropy and entropy rise.",
+)
+OF_OTHERS = (
+    "Do small models of others saturate as they learn?",
+    "One line per model; anisotropy near 1: all hidden states point one way.",
+)
+OVER = 0.9  # of a fall
+PARTS: dict[str, dict[str, Any]] = {
+    "forced": {"color": PALETTE[3], "marker": "D", "linestyle": "-"},
+    "rest": {"color": "0.45", "marker": "o", "linestyle": (0, (4, 1.5))},
+}
 
 
-def along(table: pd.DataFrame) -> Figure:
-    """Draw six measures against steps, one line per model, from `table.along_training_table`."""
-    question = "How do loss, head and hidden states change as a model learns?"
-    answer = "One line per model. Where small models saturate, Godey et al. (2024) saw anisotropy and entropy rise."
-    return _courses(table, OWN, question, answer)
+def courses(table: pd.DataFrame) -> Figure:
+    """Draw measures against steps, one line per model, from `table.along_training_table`.
 
-
-def others(table: pd.DataFrame) -> Figure:
-    """Draw four measures of other people's models; a revision without a step is a marker at the right."""
-    question = "Do small models of others saturate as they learn?"
-    return _courses(table, OTHERS, question, "One line per model; anisotropy near 1: all hidden states point one way.")
-
-
-def _courses(table: pd.DataFrame, panels: Mapping[str, tuple[str, str]], question: str, answer: str) -> Figure:
+    Of other people's models, a revision without a step is a marker at the right.
+    """
+    panels, told = (OTHERS, OF_OTHERS) if table.revision.notna().any() else (OWN, OF_OWN)
     models, rows = _models(table), without_layers(table)
-    last = 0 if table.step.isna().all() else int(table.step.max())
+    last = int(table.step.fillna(0).max())
     beyond = 12 * max(last, 1) if table.step.isna().any() else None
     looks = model_looks(models)
     with style():
@@ -68,18 +78,17 @@ def _courses(table: pd.DataFrame, panels: Mapping[str, tuple[str, str]], questio
         for axes, (measure, (title, unit)) in zip(places, panels.items(), strict=True):
             for model in models:
                 own = rows[(rows.model == model["model"]) & (rows.measure == measure)].sort_values("step")
-                along, alone = own.dropna(subset="step"), own[own.step.isna()]
                 look = {**looks[label({"kind": "family", **model})], "markersize": 5, "linewidth": 1.5}
-                axes.plot(along.step.astype(float), along.value, **look)
-                if len(alone):
-                    axes.plot([beyond] * len(alone), alone.value, **look | {"linestyle": "none"})
+                for alone, points in own.groupby(own.step.isna()):
+                    joined = {"linestyle": "none"} if alone else {}
+                    axes.plot(points.step.astype(float).fillna(beyond), points.value, **look | joined)
             axes.set_title(title)
             axes.set_ylabel(unit or _unit(table, measure))
             axes.grid(axis="y")
             step_axis(axes, last, beyond=beyond)
             if measure == "effective_rank":
                 _log(axes)
-        titled(figure, question, answer)
+        titled(figure, *told)
         legend(figure, handles(looks, markersize=5))
     return figure
 
@@ -95,20 +104,20 @@ def against_loss(table: pd.DataFrame) -> Figure:
             for model in models:
                 by_step = steps(table, model["model"], truth)
                 axes.plot(by_step["loss"], by_step["tto"], markersize=5, linewidth=1.5, **rank_look(model["rank"]))
-                axes.plot(by_step["loss"].iloc[-1:], by_step["tto"].iloc[-1:], **LAST)
+                axes.plot(by_step["loss"].iloc[-1:], by_step["tto"].iloc[-1:], **RING)
             axes.set_title(f"Against {named(truth)}")
             axes.set_xlabel(f"loss ({_unit(table)}); training goes from right to left")
             axes.grid()
         panels[0].set_ylabel("TTO: probability that leaks, lower is better")
         titled(figure, "Do models of equal loss leak alike, whatever their rank?", finding(table))
-        legend(figure, handles(model_looks(models), markersize=5) + handles({"last step": LAST}))
+        legend(figure, handles(model_looks(models), markersize=5) + handles({"last step": RING}))
     return figure
 
 
 def layers(table: pd.DataFrame) -> Figure:
     """Draw two measures of every block against steps: one column per rank, one line per block, first seed only."""
     first = table.drop_duplicates("model").drop_duplicates("rank").sort_values("rank")
-    looks = ordered_looks(range(1, last_layer(table) + 1))
+    looks = ordered_looks(range(1, int(table.layer.max()) + 1))
     with style():
         figure = Figure(figsize=(max(7.5, 2.6 * len(first)), 5.6))
         panels = figure.subplots(len(OF_BLOCKS), len(first), squeeze=False, sharex=True, sharey="row")
@@ -168,6 +177,66 @@ def spectra(by_model: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, 
         )
         legend(figure, handles({f"step {step:,}": look for step, look in looks.items()}))
     return figure
+
+
+def forced(table: pd.DataFrame) -> Figure:
+    """Draw the forced part and the rest against steps: one column per rank, one row per truth, one line per seed."""
+    divided = table[table.measure.isin(PARTS)]
+    truths, ranks = list(divided.truth.unique()), sorted(divided["rank"].unique())
+    with style():
+        figure = Figure(figsize=(max(7.5, 2.4 * len(ranks)), 1.4 + 2.9 * len(truths)))
+        panels = figure.subplots(len(truths), len(ranks), squeeze=False, sharex=True, sharey=True)
+        for row, truth in zip(panels, truths, strict=True):
+            for axes, rank in zip(row, ranks, strict=True):
+                alike = divided[(divided["rank"] == rank) & (divided.truth == truth)]
+                for model in alike.model.unique():
+                    _lines(axes, alike[alike.model == model].pivot(index="step", columns="measure", values="value"))
+                nothing = (alike.value[alike.measure == "forced"] == 0).all()
+                axes.set_title(f"rank {rank}{': nothing forced' if nothing else ''}")
+                _log(axes)
+                axes.grid(axis="y")
+                step_axis(axes, int(divided.step.max()), narrow=True)
+            row[0].set_ylabel(f"KL to {named(truth) if len(truths) > 1 else 'the truth'} (nats), lower is better")
+        titled(figure, "When does what the head forces stop falling, and when the rest?", which_ends_first(divided))
+        entries = handles({"forced by the head": PARTS["forced"], "the rest": PARTS["rest"]}, markersize=5)
+        legend(figure, entries + handles({f"its fall is over, but for {100 * (1 - OVER):.0f} %": RING}))
+    return figure
+
+
+def _lines(axes: Axes, along: pd.DataFrame) -> None:
+    for part, look in PARTS.items():
+        values = along[part]
+        positive = values.where(values > 0)  # on a logarithmic scale
+        axes.plot(positive.index, positive, markersize=4, linewidth=1.5, **look)
+        if (step := over_at(values)) is not None:
+            axes.plot([step], [values[step]], **RING)
+
+
+def which_ends_first(along: pd.DataFrame) -> str:
+    """State at which ranks the forced part stops falling before the rest along training, and at which after it.
+
+    A rank is named only if each part loses more than half of itself, and all seeds, against all truths, agree on the
+    order of the kept steps at which it has lost the share `OVER` of what it loses.
+    """
+    orders: dict[int, set[str]] = {}
+    for (rank, _, _), parts in along.groupby(["rank", "model", "truth"]):
+        forced, rest = (over_at(parts[parts.measure == part].set_index("step").value) for part in ("forced", "rest"))
+        order = "" if forced is None or rest is None or forced == rest else "before" if forced < rest else "after"
+        orders.setdefault(int(rank), set()).add(order)
+    sentences = []
+    for order in ("before", "after"):
+        if ranks := [rank for rank, agreed in sorted(orders.items()) if agreed == {order}]:
+            sentences.append(f"{order} that of the rest {at(ranks)}")
+    if not sentences:
+        return "The forced part and the rest along training"
+    return f"The fall of the forced part is over {', '.join(sentences)}"
+
+
+def over_at(values: pd.Series) -> int | None:
+    """First step at which a measure, by step, has lost the share `OVER` of all it loses; None if half stays."""
+    values = values.sort_index()
+    first, last = values.iloc[0], values.iloc[-1]
+    return int(values.index[first - values >= OVER * (first - last)][0]) if 2 * last < first else None
 
 
 def _log(axes: Axes) -> None:

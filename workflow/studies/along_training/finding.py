@@ -26,8 +26,7 @@ def at_equal_loss(table: pd.DataFrame) -> pd.DataFrame:
             beside = steps(table, highest[seed], truth)
             for step, loss, tto in steps(table, model, truth)[["loss", "tto"]].itertuples():
                 same = at_loss(beside["loss"].tolist(), beside["tto"].tolist(), loss)
-                facts = {"model": model, "rank": int(rank), "truth": truth, "step": step}
-                rows.append({**facts, "loss": loss, "tto": tto, "highest": same})
+                rows.append((model, int(rank), truth, step, loss, tto, same))
     columns = ["model", "rank", "truth", "step", "loss", "tto", "highest"]
     return pd.DataFrame(rows, columns=columns).dropna(subset="highest")
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.training.loop import snapshot_steps
-from studies.along_training.sums import Sums, row, spectrum, vectors, watching
+from studies.along_training.sums import Sums, row, vectors
 
 logger = logging.getLogger(__name__)
 
@@ -64,9 +65,9 @@ def main(job: Job) -> None:
         model = load_model(path, device)
         try:
             sigma = singular_values(head_matrix(model, "a snapshot").detach().float().cpu().numpy())
-            measures = measure(model, path, step, sigma, windows, truths, settings, precision)
-            rows += [{"step": step, **one} for one in measures]
-            spectra += [{"step": step, **one} for one in spectrum(sigma)]
+            found = measure(model, path, step, sigma, windows, truths, settings, precision)
+            rows += [{"step": step, **one} for one in found]
+            spectra += [{"step": step, "index": i, "singular_value": value} for i, value in enumerate(sigma, 1)]
         except ValueError as error:
             raise UserError(f"{path}: {error}; train the model again") from error
     made_by = provenance(settings, model=job.wildcards.model, precision=precision, device=device.type)
@@ -86,11 +87,10 @@ def measure(
 ) -> Iterator[dict[str, Any]]:
     """Yield the measures of a snapshot over windows as rows of `MEASURES` without ``step``.
 
-    They are those of `Sums`, of a head of the singular values `sigma`, and the gradient through its best approximation
-    of ``backward_rank``; ``tbat`` from its ``first_step`` on; and per truth ``tto``, ``nsmd``, ``tv``, ``kl`` under
-    pure decoding, and the KL ``forced`` by the head and the ``rest``, at ``forced`` positions of each window. `truths`
-    are files of logits over windows that begin with these; a `UserError` names one that was run over others or has
-    another vocabulary.
+    They are those of `Sums`, of a head of the singular values `sigma`, with the gradient through the head's best
+    approximation of ``backward_rank``; ``tbat`` from its ``first_step`` on; and per truth the metrics under pure
+    decoding, and the KL ``forced`` by the head and the ``rest``, at ``forced`` positions of each window. `truths` are
+    files of logits over windows that begin with these.
     """
     rank, rejects, per_window = (settings[key] for key in ("backward_rank", "tbat", "forced"))
     passed = model.head.weight if rank is None else best_approximation(model.head.weight, rank)
@@ -103,10 +103,12 @@ def measure(
     groups = {name: logit_groups(path) for name, path in truths.items()}
     prompt = len(window_tokens(windows.slice(0, 1))[0][0])
 
-    def leave(layer: int, given: torch.Tensor, output: torch.Tensor) -> None:
+    def leave(layer: int, block: torch.nn.Module, given: tuple[torch.Tensor], output: torch.Tensor) -> None:
         own.leave(layer, vectors(output[:, prompt - 1 :]))
 
-    with watching({block: partial(leave, layer) for layer, block in enumerate(model.blocks, 1)}):
+    with ExitStack() as hooks:
+        for layer, block in enumerate(model.blocks, 1):
+            hooks.enter_context(block.register_forward_hook(partial(leave, layer)))
         for state in run_windows(model, windows, settings["batch"], precision):
             q, exact = softmax(state.logits), softmax(state.logits.astype(np.float64))
             own.nats -= float(np.log(exact[np.arange(len(state.target)), state.target]).sum())
@@ -139,18 +141,14 @@ def measure(
 def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> dict[int, Path]:
     """Return the weights that a training kept, by step: its snapshots and its final weights.
 
-    The history gives the number of steps, and so the snapshots to expect. A `UserError` is raised if one is missing or
-    a file's metadata has no step.
+    The history gives the number of steps, and so the snapshots to expect; a `UserError` names one that is missing.
     """
     kept = sorted(Path(folder).glob("*.safetensors"))
     if not kept:
         raise UserError(f"{folder}: no snapshots; train the model again with `training.snapshots: true`")
     by_step = {}
     for path in [*kept, Path(weights)]:
-        step = load_metadata(path).get("step", "")
-        if not step.isdigit():
-            raise UserError(f"{path}: no step in its metadata; train the model again")
-        by_step[int(step)] = path
+        by_step[int(load_metadata(path)["step"])] = path
     last = read_table(history, ["step"])["step"][-1].as_py()
     if missing := sorted(snapshot_steps({"snapshots": True, "max_steps": last}) - set(by_step)):
         raise UserError(f"{folder}: the snapshot of step {missing[0]} is missing; delete the folder and run again")
@@ -162,13 +160,9 @@ def _beside(state: WindowStates, group: tuple[pa.RecordBatch, np.ndarray] | None
     keys = zip(POSITION_FIELDS, window_keys(state.window, state.target), strict=True)
     if group is None or any(not group[0][name].equals(key) for (name, _), key in keys):
         raise UserError(f"{path}: other windows than those of the config; delete it and run again")
-    logits = group[1]
-    if logits.shape != state.logits.shape:
-        raise UserError(
-            f"{path}: a vocabulary of {logits.shape[1]}, but the model has {state.logits.shape[1]}; "
-            "model and truth must have the same tokens"
-        )
-    return logits
+    if group[1].shape != state.logits.shape:
+        raise UserError(f"{path}: not of the model's vocabulary; model and truth must have the same tokens")
+    return group[1]
 
 
 if __name__ == "__main__":

@@ -3,9 +3,8 @@
 Needs: windows.parquet, snapshots and weights of the models trained here, the truths' logits; of other people's models
 the evaluation split and the manifests of `snakemake assets`.
 Makes: dynamics/{model}.parquet and dynamics/spectra/{model}.parquet; tables/along_training.{csv,md,html,tex}; figures
-along_training, forced_along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg,pdf}.
-If the config lists revisions of other people's models: others/{model}/{revision}.parquet and {revision}.spectrum.parquet;
-tables/other_models.{csv,md,html,tex}; figures/other_models.{png,svg,pdf}.
+along_training, forced_along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg,pdf}. If the config lists revisions of other people's models:
+others/{model}/{revision}.parquet, tables/other_models.{csv,md,html,tex} and figures/other_models.{png,svg,pdf}.
 """
 
 from studies.along_training import plan as along_training
@@ -50,11 +49,9 @@ rule dynamics:
 
 
 if FOLLOWED:
-    FORCED_ALONG = (
-        {"forced": drawn("forced_along_training", "Along training: what the head forces, and the rest")}
-        if config["dynamics"]["forced_per_window"]
-        else {}
-    )
+    FORCED_ALONG = {}
+    if config["dynamics"]["forced_per_window"]:
+        FORCED_ALONG["forced"] = drawn("forced_along_training", "Along training: what the head forces, and the rest")
 
     rule along_training_table:
         input:
@@ -63,7 +60,7 @@ if FOLLOWED:
         output:
             **table("along_training", "8 Small models", "Along training: where the models end"),
             **FORCED_ALONG,
-            along=drawn("along_training", "Along training: loss, head and hidden states"),
+            courses=drawn("along_training", "Along training: loss, head and hidden states"),
             against_loss=drawn("oversmoothing_against_loss", "Oversmoothing against loss"),
             layers=drawn("layers_along_training", "Along training: the hidden states of every block"),
             spectra=drawn("head_spectra", "Along training: singular values of the head"),
@@ -83,8 +80,7 @@ if REVISIONS:
             manifest=MANIFEST,
             asset=lambda wildcards: MANIFEST_OF.format(asset=REVISIONS[wildcards.revision].asset),
         output:
-            measures=f"{RESULTS}/others/{{revision}}.parquet",
-            spectrum=f"{RESULTS}/others/{{revision}}.spectrum.parquet",
+            f"{RESULTS}/others/{{revision}}.parquet",
         wildcard_constraints:
             revision=one_of(REVISIONS),
         threads: config["others"]["threads"]
@@ -105,7 +101,7 @@ if REVISIONS:
             measures=[f"{RESULTS}/others/{place}.parquet" for place in REVISIONS],
         output:
             **table("other_models", "8 Small models", "Other people's models, by revision"),
-            others=drawn("other_models", "Other people's models: loss, head and hidden states"),
+            courses=drawn("other_models", "Other people's models: loss, head and hidden states"),
         params:
             settings=settings(
                 unit="token",

@@ -7,7 +7,7 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import read_record
-from studies.along_training import figure, forced_figure
+from studies.along_training import figure
 from studies.along_training.table import along_training_page, along_training_table, doubles, others_page
 
 logger = logging.getLogger(__name__)
@@ -15,11 +15,10 @@ logger = logging.getLogger(__name__)
 TITLE = "Along training: loss, head, hidden states and oversmoothing, {by}."
 OTHERS = "Other people's models: loss, head and hidden states, by revision."
 FIGURES = {
-    "along": figure.along,
+    "courses": figure.courses,
     "against_loss": figure.against_loss,
     "layers": figure.layers,
-    "forced": forced_figure.draw,
-    "others": figure.others,
+    "forced": figure.forced,
 }
 
 

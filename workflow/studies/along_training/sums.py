@@ -2,12 +2,11 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from torch import Tensor, nn
+from torch import Tensor
 
 from oversmoothing.models.logit_gradient import BATCH, LogitGradient
 from oversmoothing.numerics.geometry import Directions, singular_entropy
@@ -19,8 +18,8 @@ OUTLYING = 3.0  # standard deviations above the mean
 class Sums:
     """Accumulates the loss of a model, its hidden states and its gradients; only sums are kept.
 
-    `passed`, shape (v, d), is the matrix through which the gradient of the logits passes: the head, or what stands in
-    its place. With `dimensions`, outlier dimensions of each block are measured.
+    `passed`, shape (v, d), is what the gradient of the logits passes through: the head, or what stands in its place.
+    With `dimensions`, outlier dimensions of each block are measured.
     """
 
     def __init__(self, passed: Tensor, dimensions: bool = False) -> None:
@@ -90,20 +89,6 @@ class Dimensions:
         return float(squares.max() / squares.sum()) if squares.sum() else math.nan
 
 
-@contextmanager
-def watching(modules: Mapping[nn.Module, Callable[[Tensor, Tensor], None]]) -> Iterator[None]:
-    """Give the input and the output of modules to their functions whenever a model runs."""
-    handles = [
-        module.register_forward_hook(lambda _, given, output, see=see: see(given[0], output))
-        for module, see in modules.items()
-    ]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
 def vectors(states: Tensor) -> np.ndarray:
     """Return hidden states of texts, (texts, positions, d), as one array (n, d)."""
     return states.float().flatten(0, 1).cpu().numpy()
@@ -112,8 +97,3 @@ def vectors(states: Tensor) -> np.ndarray:
 def row(name: str, value: float, n: int, layer: int | None = None, truth: str | None = None) -> dict[str, Any]:
     """Return a measure as a row; `layer` and `truth` are None for measures without one."""
     return {"measure": name, "layer": layer, "truth": truth, "value": float(value), "n": n}
-
-
-def spectrum(sigma: np.ndarray) -> list[dict[str, Any]]:
-    """Return singular values as rows, with an ``index`` from 1."""
-    return [{"index": index, "singular_value": float(value)} for index, value in enumerate(sigma, 1)]

@@ -8,7 +8,7 @@ import pandas as pd
 from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.store.layout import number
-from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled, model_cells
+from oversmoothing.tables.page import Cell, Page, Section, Value, by_model, directions, labelled
 from oversmoothing.tables.record import facts, record
 from oversmoothing.tables.story import legend
 
@@ -23,15 +23,14 @@ NAMES = {
     "gradient_cosine": "its cosine",
     "gradient_rank": "rank of the gradient",
 }
-UNITS = {"loss": "nats per {unit}", "loss_per_byte": "nats per byte", "singular_entropy": "nats"}
+DIVIDED = {"forced": "KL that the head forces (nats)", "rest": "rest of KL (nats)"}
+UNITS = {"loss": "nats per {unit}", "loss_per_byte": "nats per byte", "vocabulary": "tokens", "gradient_share": "share"}
+UNITS |= dict.fromkeys(["singular_entropy", *DIVIDED], "nats") | {"largest_dimension": "share of squared length"}
 UNITS |= dict.fromkeys(["effective_rank", "gradient_rank"], "singular values")
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy", "gradient_cosine"], "cosine")
-UNITS |= {"outlier_dimensions": "dimensions", "largest_dimension": "share of squared length", "gradient_share": "share"}
+UNITS |= dict.fromkeys(["outlier_dimensions", "width"], "dimensions")
+UNITS |= dict.fromkeys(["parameters", "parameters_without_embeddings"], "weights")
 UNITS |= {name: METRICS[name].unit for name in ("tbat", *AGAINST_TRUTHS)}
-UNITS |= {"parameters": "weights", "parameters_without_embeddings": "weights", "vocabulary": "tokens"}
-UNITS |= {"width": "dimensions"}
-DIVIDED = {"forced": "KL that the head forces (nats)", "rest": "rest of KL (nats)"}
-UNITS |= dict.fromkeys(DIVIDED, "nats")
 READ = ["read", "commit", "weights"]  # of a revision: measures that are no numbers
 
 
@@ -73,11 +72,6 @@ def without_layers(table: pd.DataFrame) -> pd.DataFrame:
     return table[table.layer.isna() | (table.layer == last)]
 
 
-def last_layer(table: pd.DataFrame) -> int:
-    """Number of blocks."""
-    return int(table.layer.max())
-
-
 def common_loss(table: pd.DataFrame) -> float:
     """Lowest loss that every model reaches, in nats per byte."""
     return float(table[table.measure == "loss"].groupby("model").value.min().max())
@@ -85,7 +79,7 @@ def common_loss(table: pd.DataFrame) -> float:
 
 def along_training_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a section for loss, head and hidden states and one per truth; a row is a model's last snapshot."""
-    last = last_layer(table)
+    last = int(table.layer.max())
     labels = {name: NAMES[name] for name in ("loss", "singular_entropy", "effective_rank")}
     labels |= {f"anisotropy {layer}": f"anisotropy, layer {layer}" for layer in range(1, last + 1)}
     labels["head_input_anisotropy"] = NAMES["head_input_anisotropy"]
@@ -103,9 +97,8 @@ def along_training_page(table: pd.DataFrame, title: str) -> Page:
 def _rows(table: pd.DataFrame, truth: str | None, labels: Mapping[str, str]) -> list[dict[str, Cell]]:
     loss = common_loss(table)
     rows = []
-    for model in table.model.unique():
-        along = steps(table, model, truth)
-        row = model_cells(table[table.model == model].iloc[0].to_dict(), table.seed.nunique() > 1)
+    for row, of_model in by_model(table):
+        along = steps(of_model, of_model.model.iloc[0], truth)
         row["step"] = Value(along.index[-1], decimals=0)
         for name, label in labels.items():
             decimals = 0 if name.startswith("outlier_dimensions") else None

@@ -6,7 +6,7 @@ import pyarrow as pa
 from oversmoothing.argmaxability.classes import argmaxable, reachable
 from oversmoothing.argmaxability.result import ARGMAXABLE, UNDECIDED
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.models.spectra import is_alone, read_gain, read_head
+from oversmoothing.models.spectra import ALONE, read_facts, read_gain, read_head
 from oversmoothing.store.parquet import read_groups, vectors, write_table
 from oversmoothing.store.provenance import provenance
 
@@ -24,12 +24,14 @@ def main(job: Job) -> None:
     """Read a model's head, the LayerNorm before it and, if given, hidden states; write the argmaxable classes."""
     path = job.input.weights
     head, gain = read_head(path, capped=True), read_gain(path)  # a cap keeps the order of the logits
-    tried = read_states(job.input.hidden) if job.input.hidden else None
+    tried = None
+    if job.input.hidden:  # what enters the head at every stored position
+        tried = np.concatenate([vectors(group["post"]) for group in read_groups(job.input.hidden, ["post"])])
     try:
         parts = [classes("free", head, tried)]
         if gain is not None:
             parts.append(classes("reachable", reachable(head, gain)))
-        elif not is_alone(path):  # with a Linear between LayerNorm and head, h is unconstrained
+        elif read_facts(path).get("head") != ALONE:  # with a Linear between LayerNorm and head, h is unconstrained
             parts.append(parts[0].set_column(0, "condition", pa.array(["reachable"] * len(head))))
     except ValueError as error:
         raise UserError(f"{path}: its head: {error}") from error
@@ -42,11 +44,6 @@ def classes(condition: str, weights: np.ndarray, hidden: np.ndarray | None = Non
     found, v = result.status == ARGMAXABLE, len(weights)
     decided = pa.array(found, mask=result.status == UNDECIDED)
     return pa.table([[condition] * v, range(v), decided, pa.array(result.margin, mask=~found)], schema=CLASSES)
-
-
-def read_states(path: str) -> np.ndarray:
-    """Read what enters the head at every stored position, float32 (n, r)."""
-    return np.concatenate([vectors(group["post"]) for group in read_groups(path, ["post"])])
 
 
 if __name__ == "__main__":

@@ -37,10 +37,7 @@ def main(job: Job) -> None:
 
 
 def read_published_sets(path: str | Path | None = None) -> pd.DataFrame:
-    """Read Tables B.1 and B.2: the printed ``count`` of unargmaxable bytes and the set listed, by ``model``.
-
-    Without a file, as for models over tokens, the table has no rows.
-    """
+    """Read Tables B.1 and B.2: the ``count`` of unargmaxable bytes and the set listed, by ``model``, if any."""
     if not path:
         return pd.DataFrame(columns=["count", "bytes"])
     table = read_csv(path, dtype=str, keep_default_na=False).set_index("model")
@@ -90,7 +87,8 @@ def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) 
     for cells, part in by_model(table, "condition"):
         by = part.assign(note=part.note.fillna("")).set_index("measure")
         cells["h"] = CONDITIONS[part.condition.iloc[0]]
-        cells["unargmaxable"] = _bracket(int(by.value["unargmaxable"]), int(by.value["undecided"]))
+        proven, undecided = (int(by.value[name]) for name in ("unargmaxable", "undecided"))
+        cells["unargmaxable"] = f"{proven} to {proven + undecided}" if undecided else str(proven)
         if classes is not BYTES:
             rows.append(cells | {"tokens": _first(by.note["unargmaxable"], classes)})
             continue
@@ -101,11 +99,6 @@ def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) 
             cells |= {name: _names(by.note.get(name.replace(" ", "_"), "")) for name in ("only ours", "only published")}
         rows.append(cells)
     return Page(title, [Section("", rows, WIDTHS)], _legend(table, classes))
-
-
-def _bracket(proven: int, undecided: int) -> str:
-    """Return a number that may be higher by those undecided."""
-    return f"{proven} to {proven + undecided}" if undecided else str(proven)
 
 
 def _names(hexadecimal: str) -> Cell:

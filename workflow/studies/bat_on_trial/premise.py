@@ -1,11 +1,7 @@
-"""How far BAT's premise is from true, and its reject sets where half of it is true.
+"""How far BAT's premise is from true, and its reject sets where half of it is true (docs/bat.md).
 
-BAT accepts a token if the head leaves no way for the truth p to give it nothing, which is a proof if W^T p = W^T q and
-p <= q e^delta, q being the model (docs/bat.md). The first half is true of q*, the head's distribution nearest to p with
-h free in all dimensions, and of no other that the head can give. Its error at q is the smallest TV(t, q) over all
-distributions t with W^T t = W^T p: the probability that has to be moved before q has the truth's moments. It depends on
-the column space of [W, 1] alone, is at most TV(p, q) and TV(q*, q), and equals TV(p, q) for a head that gives every
-distribution.
+The first half, W^T p = W^T q, is true of q*, the head's distribution nearest to the truth p with h free in all
+dimensions. Its error at the model q is the smallest TV(t, q) over all distributions t with W^T t = W^T p.
 """
 
 from collections.abc import Mapping
@@ -33,6 +29,8 @@ from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 
+# Of HiGHS; presolving takes longer than it saves.
+OPTIONS = {"presolve": False} | {f"{of}_feasibility_tolerance": TOLERANCE for of in ("primal", "dual")}
 UNLIKELY = 1e-6  # probability below which the truth all but excludes a token
 AT_NEAREST = "nearest_"  # begins the names of what is measured at q* and not at the model
 TOP = "top_"  # begins those of a cut that accepts as many tokens as BAT, the most probable ones
@@ -80,11 +78,7 @@ def main(job: Job) -> None:
 
 
 def moment_error(columns: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Smallest total variation (n,) between each q and any distribution that has the moments of p, both (n, v).
-
-    `columns` (v, m) are the orthonormal basis of [W, 1] (`bat.basis.Basis`). The tolerance of HiGHS is 1e-10 of each
-    constraint. A `RuntimeError` is raised if it finds no minimum, although p itself meets the constraints.
-    """
+    """Smallest TV (n,) of each q and any distribution with p's moments, both (n, v); `columns` (v, m) span [W, 1]."""
     whole = abs(p - q).sum(axis=1) / 2
     if columns.shape[1] >= len(columns):
         return whole  # t = p is the only one
@@ -100,11 +94,7 @@ def _least_moved(columns: np.ndarray, p: np.ndarray, q: np.ndarray) -> float:
         b_eq=(p - q) @ columns,
         bounds=np.stack([np.zeros(2 * v), np.concatenate([np.full(v, np.inf), q])], axis=1),
         method="highs-ds",
-        options={
-            "presolve": False,  # which takes longer than it saves
-            "primal_feasibility_tolerance": TOLERANCE,
-            "dual_feasibility_tolerance": TOLERANCE,
-        },
+        options=OPTIONS,
     )
     if solution.status != 0:
         raise RuntimeError(f"the moment's error was not found: {solution.message}")
@@ -114,13 +104,10 @@ def _least_moved(columns: np.ndarray, p: np.ndarray, q: np.ndarray) -> float:
 def premise_by_truth(
     basis: Basis, head: Head, model: np.ndarray, truths: Mapping[str, np.ndarray], settings: Mapping[str, Any]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return the columns of `PREMISE` from ``moment`` on, (n,) each, by truth, from logits (n, v) and the same head.
-
-    `settings` are ``tau`` of the nucleus, and ``delta`` and ``mass_tolerance`` of BAT.
-    """
+    """Return the columns of `PREMISE` from ``moment`` on, (n,) each, by truth, from logits (n, v) and the same head."""
     log_q = log_softmax(model.astype(np.float64), axis=1)
     q = np.exp(log_q)
-    limits = settings["delta"], settings["mass_tolerance"]
+    delta, limits = settings["delta"], (settings["delta"], settings["mass_tolerance"])
     at_model = reject_set(basis, q, *limits)
     measured = {}
     for truth, logits in truths.items():
@@ -133,8 +120,8 @@ def premise_by_truth(
             "tv": abs(p - q).sum(axis=1) / 2,
             "nucleus": likely.sum(axis=1),
             "unlikely": (p < UNLIKELY).sum(axis=1),
-            **_of_sets(at_model, p, likely, settings["delta"]),
-            **{AT_NEAREST + name: count for name, count in _of_sets(at_nearest, p, likely, settings["delta"]).items()},
+            **_of_sets(at_model, p, likely, delta),
+            **{AT_NEAREST + name: count for name, count in _of_sets(at_nearest, p, likely, delta).items()},
             "changed": ((at_model.rejected != at_nearest.rejected) & ~either).sum(axis=1),
         }
     return measured

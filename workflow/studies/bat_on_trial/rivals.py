@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+BAT, DELTA = "bat", 0.22
+
 
 class Rival(NamedTuple):
     """A decoding method, its parameter, and the values that are tried."""

@@ -64,7 +64,7 @@ if ON_TRIAL:
         resources:
             **per_attempt(mem_mb=2000, runtime=120),
         params:
-            settings=settings(deltas=config["known_law"]["deltas"], per_window=FORCED["per_window"]),
+            settings=settings(per_window=FORCED["per_window"]),
             by_name=decoding_code([{"name": rival.name} for rival in RIVALS]),
         script:
             "trial.py"

@@ -21,7 +21,7 @@ KEYS = ("window", "position", "truth")
 # Whether the truth exceeds q e^delta at any token of the position, and at any of its nucleus.
 EXCEEDED = {"exceeded": "exceeding", "exceeded_nucleus": "exceeding_nucleus"}
 BAT, CUT, FREE = "bat", "cut", "free"  # decodings, and the condition of q*, whose input is free
-PROBABILITIES = ("tv", "moment", "rejected_mass")
+UNITS = dict.fromkeys(EXCEEDED, "share of positions") | dict.fromkeys(("tv", "moment", "rejected_mass"), "probability")
 LOST = {
     "rejected of the nucleus": "rejected_nucleus",
     "truth's mass on these": "rejected_mass",
@@ -51,32 +51,23 @@ SECTIONS = {
 
 def main(job: Job) -> None:
     """Read the measurements of the family; write the table as CSV, Markdown, HTML and LaTeX."""
-    settings = job.params.settings
-    table = premise_table(job.input.scores, settings["models"], settings["resamples"], settings["seed"])
+    table = premise_table(job.input.scores, **job.params.settings)
     write_record(job.output, table, premise_page(table, TITLE))
 
 
 def premise_table(
     paths: Sequence[str | Path], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Means of every measure of the files of some models, with bootstrap intervals over windows.
-
-    Measures are the columns of the files; ``exceeded`` and ``exceeded_nucleus``, the shares of positions with
-    ``exceeding`` and ``exceeding_nucleus`` above 0; and ``rejected_mass`` of BAT less that of the cut.
-    """
+    """Means of the columns of files, of `EXCEEDED`, and of what BAT rejects less the cut; intervals over windows."""
     rows = []
     for model, path in zip(models, paths, strict=True):
         positions = read_table(path, PREMISE.names).to_pandas()
         for truth, against in positions.groupby("truth", sort=False, observed=True):
             for keys, values in _measures(against):
-                found = summarise(WindowSums.of(against.window, values), resamples, seed)
-                row = {**facts(model), "truth": truth, **keys, "unit": _unit(keys["measure"])}
-                rows.append(row | numbers(found))
-    return record(rows)
-
-
-def _unit(measure: str) -> str:
-    return "share of positions" if measure in EXCEEDED else "probability" if measure in PROBABILITIES else "tokens"
+                found = numbers(summarise(WindowSums.of(against.window, values), resamples, seed))
+                rows.append({**facts(model), "truth": truth, **keys, **found})
+    table = record(rows)
+    return table.assign(unit=table.measure.map(UNITS).fillna("tokens"))
 
 
 def _measures(positions: pd.DataFrame) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
@@ -106,14 +97,11 @@ def premise_page(table: pd.DataFrame, title: str) -> Page:
         against = f", against `{truth}`" if table.truth.nunique() > 1 else ""
         for heading, columns in SECTIONS.items():
             sections.append(Section(heading + against, pivot(part, [MODEL], columns)))
-    return Page(title, sections, _words(table), IN_BRACKETS)
-
-
-def _words(table: pd.DataFrame) -> list[str]:
     counts = {name: f"{chosen(table, measure=name).value.mean():.1f}" for name in ("nucleus", "unlikely")}
     open_ones = chosen(table, measure="undecided", condition=None).value.max()
     counts["undecided"] = f"{open_ones:.3g}" if open_ones > 0 else ""
-    return legend(__file__, "bat_premise", n=int(table.n.max()), one_in=round(1 / UNLIKELY), **counts)
+    words = legend(__file__, "bat_premise", n=int(table.n.max()), one_in=round(1 / UNLIKELY), **counts)
+    return Page(title, sections, words, IN_BRACKETS)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from studies.bat_on_trial.rivals import RIVALS
+from studies.bat_on_trial.rivals import BAT, DELTA, RIVALS
 
 TRIAL = pa.schema(  # sums over the positions of a window
     [
@@ -37,7 +37,7 @@ POSITIONS = pa.schema(  # of the model's distribution at each position
         ("window", pa.int32()),
         ("position", pa.int32()),  # from 0 at the first scored byte
         ("impossible", pa.float64()),  # mass on bytes that the law forbids
-        ("tbat", pa.float64()),  # mass that BAT rejects with the first delta
+        ("tbat", pa.float64()),  # mass that BAT rejects
     ]
 )
 LAW = "law"  # name of the truth
@@ -61,7 +61,7 @@ def main(job: Job) -> None:
             q = np.exp(log_q)
             rows: list[dict[str, Any]] = []
             for of, p in (("model", q), ("nearest", law if head.full else np.exp(nearest.log_q))):
-                for method, parameter, rejected in rejections(basis, p, settings["deltas"]):
+                for method, parameter, rejected in rejections(basis, p):
                     if not rows:  # BAT comes first
                         masses = {"impossible": (q * (law == 0)).sum(axis=1), "tbat": (q * rejected).sum(axis=1)}
                     facts = {"window": window.window, "of": of, "method": method, "parameter": parameter, "n": len(at)}
@@ -71,14 +71,9 @@ def main(job: Job) -> None:
             positions.write_table(pa.table(columns, schema=POSITIONS))
 
 
-def rejections(basis: Basis, p: np.ndarray, deltas: list[float]) -> Iterator[tuple[str, float, np.ndarray]]:
-    """Yield method, parameter and what it rejects of distributions `p` (n, v), bool (n, v).
-
-    BAT rejects what it proves that a truth must give nothing, no less than its undecided tokens.
-    """
-    for delta in deltas:
-        sets = reject_set(basis, p, delta, MASS_TOLERANCE)
-        yield "bat", delta, sets.rejected
+def rejections(basis: Basis, p: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
+    """Yield method, parameter and what it rejects of distributions `p` (n, v), bool (n, v): of BAT what it proves."""
+    yield BAT, DELTA, reject_set(basis, p, DELTA, MASS_TOLERANCE).rejected
     for rival in RIVALS:
         for value in rival.values:
             yield rival.name, value, decoder({"name": rival.name, rival.key: value})(p) == 0

@@ -6,7 +6,7 @@ import pandas as pd
 
 from oversmoothing.tables.published import listed
 from oversmoothing.tables.record import chosen
-from studies.cut_frontier.cuts import FIRST
+from studies.cut_frontier.measure import FIRST
 from studies.cut_frontier.table import LEVEL, PAIR
 
 

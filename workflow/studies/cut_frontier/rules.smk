@@ -26,12 +26,8 @@ DRAWN = [  # a figure each
     for temperature in (FRONTIER["temperatures"] if FRONTIER["methods"] else [])
 ]
 FRONTIER_FIGURES = [
-    figure(
-        "_".join(filter(None, ["frontier", of["law"], f"{of['temperature']:g}"])),
-        "6 Decoding",
-        " ".join(filter(None, ["Frontiers", of["law"], f"at temperature {of['temperature']:g}"])),
-    )
-    for of in DRAWN
+    figure(f"frontier_{law}{t:g}", "6 Decoding", f"Frontiers {law.replace('_', ' ')}at temperature {t:g}")
+    for law, t in ((f"{of['law']}_" if of["law"] else "", of["temperature"]) for of in DRAWN)
 ]
 
 
@@ -77,7 +73,6 @@ if FRONTIER["methods"] and CUT:
                 **config["statistics"],
                 reference=FRONTIER["reference"],
                 figures=DRAWN,
-                drawn=FRONTIER["drawn"],
                 models=[of["facts"] for of in CUT.values()],
             ),
         script:

@@ -34,10 +34,7 @@ def most_is_forced_at_4(m: Measured) -> list[Contrast]:
 
 
 def little_is_forced_from_16(m: Measured) -> list[Contrast]:
-    """Hold the share of the KL that is forced at each rank from 16 on to below a fifth.
-
-    A head of full rank forces nothing whatever it is, so it is no evidence.
-    """
+    """Hold the share that is forced at each rank from 16 on, but full rank, which forces nothing, to below a fifth."""
     found = [
         less(
             f"share of the KL that the head does not force, {rank}",

@@ -20,11 +20,7 @@ WIDTH = 0.7
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw forced and rest as stacked bars beside TTO of model and nearest distribution, a row per truth.
-
-    The table is `forced`; the family is drawn. With several seeds, means over them, and intervals that contain those
-    of all. The forced part on the LayerNorm's ellipsoid is drawn where the table has it.
-    """
+    """Draw forced and rest of the family in the table `forced`, beside TTO of model and q*, a row per truth."""
     truths = list(table.truth[table.kind == "family"].unique())
     with style():
         figure = Figure(figsize=(10, 1.3 + 3.4 * len(truths)))

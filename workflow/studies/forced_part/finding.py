@@ -13,10 +13,7 @@ NOT_FORCED = "What is not forced is the model's own: its trunk, its training and
 
 
 def members(table: pd.DataFrame, measure: str, truth: str | None = None) -> pd.DataFrame:
-    """Mean over seeds, and truths, of a measure of each member of the family; ``low`` and ``high`` end all intervals.
-
-    The index is the rank, ascending; a model without a rank has its name in place of it.
-    """
+    """Mean over seeds, and truths, of a measure, by rank, or name without one; ``low`` and ``high`` end all."""
     family = table[(table.kind == "family") & (table.measure == measure)].dropna(subset="value")
     family = family if truth is None else family[family.truth == truth]
     family = family.sort_values("rank", kind="stable")
@@ -27,10 +24,7 @@ def members(table: pd.DataFrame, measure: str, truth: str | None = None) -> pd.D
 
 
 def finding(table: pd.DataFrame) -> str:
-    """State what share of the KL to the truth the heads force, by rank, as far as its intervals allow.
-
-    Without a share, as of models that equal their truth, it only says what is compared.
-    """
+    """State what share of the KL to the truth the heads force, if any, by rank, as far as its intervals allow."""
     shares = [(_share(row), member) for member, row in members(table, "share").iterrows()]
     if not shares:
         return "What the head forces of the KL to the truth, and the rest"

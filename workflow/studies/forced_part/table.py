@@ -98,10 +98,7 @@ def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[
 def measures_table(
     summaries: Mapping[str, Mapping[tuple[str, str], Summary]], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Record of the measures of every model against every truth; `summaries` are by model, then by truth and measure.
-
-    Of the measure "gap", ``value`` is the largest.
-    """
+    """Record of all measures; `summaries` are by model, then by truth and measure."""
     return record(
         {**facts(model), "truth": truth, "measure": measure, **numbers(summary), "unit": UNITS.get(measure, "nats")}
         for model in models

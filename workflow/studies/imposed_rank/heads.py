@@ -42,19 +42,7 @@ SCHEDULE = {"decay": "cosine", "minimum_learning_rate": 0.0}
 
 
 def factors(head: Tensor, rank: int) -> tuple[Tensor, Tensor]:
-    """Split the best approximation of rank `rank` to a head into balanced factors A = U S^1/2 and B = S^1/2 V^T.
-
-    Parameters
-    ----------
-    head : tensor, shape (v, d)
-    rank : int
-        At least 1; capped at min(v, d).
-
-    Returns
-    -------
-    A : float32 tensor, shape (v, r)
-    B : float32 tensor, shape (r, d)
-    """
+    """Split the best approximation of a rank to a head (v, d) into A = U S^1/2 (v, r) and B = S^1/2 V^T (r, d)."""
     u, s, vt = torch.linalg.svd(head.detach().double(), full_matrices=False)
     root = s[:rank].sqrt()
     return (u[:, :rank] * root).float(), (root[:, None] * vt[:rank]).float()
@@ -69,11 +57,10 @@ def whole(model: GPT, reads: str) -> Tensor:
 def initial(head: Tensor, rank: int | None, norm: str, entering: Tensor) -> nn.Sequential:
     """Return a head that starts at the one given, or with a rank at its truncation.
 
-    One with a rank is made of the modules of a GPT with that bottleneck. With `norm` "none" it is Linear(d -> r),
-    Linear(r -> v), which is W = A B and initially the truncated head itself. With "after" it is Linear(d -> r),
-    LayerNorm(r), Linear(r -> v), as in a member of the family, with the same factors in its Linears; the logits then
-    have rank r - 1 at most. The LayerNorm's gain is initialised to the spread of `entering`, (n, d), a sample of the
-    head's input, after the first Linear, so that the logits start at the truncated head's scale.
+    One with a rank is made of the modules of a GPT with that bottleneck: Linear(d -> r), Linear(r -> v), and with
+    `norm` "after" a LayerNorm(r) between, as in a member of the family. Its gain is initialised to the spread of
+    `entering` (n, d), a sample of the head's input, after the first Linear, so that the logits start at the truncated
+    head's scale.
     """
     vocabulary, width = head.shape
     if rank is None:
@@ -94,18 +81,12 @@ def retrain(
     """Train a head on the next-byte cross-entropy, with the model in front of it frozen.
 
     Training starts at the model's own head, or with a rank at its truncation (see `initial`), and keeps the best of all
-    evaluations, including the initial one, so that no retrained head is worse on the validation split than where it
-    started. Random factors reach the same loss, only later: on the quick default, at ranks 4 and 16, they are up to
-    0.03 nats above after 300 steps and up to 0.01 after 600. With a LayerNorm the initial scale matters more, because
-    the weights of a narrow head must grow far: at ranks 4 and 16, 300 steps from a gain of 1 end 0.22 and 0.02 nats
-    above, from random factors 0.36 and 0.07. There is no weight decay, which would pull W away from the minimum of the
-    loss.
+    evaluations, including the initial one. Random factors reach the same loss, only later. There is no weight decay,
+    which would pull W away from the minimum of the loss.
 
-    `settings` is the `retrained` section of the config, with one ``rank`` in place of ``ranks``, None for a full head,
-    one kind of ``norm``, and ``reads``: ``post``, what enters the model's head, or ``pre``, what enters its bottleneck.
-    `precision` is that of the blocks, the head is float32. The result is the head's float32 tensors, ``A`` (v, r),
-    ``B`` (r, d) and the gain of a LayerNorm, ``norm`` (r,), or ``head.weight`` (v, d) of a full one; and the rows of
-    `HISTORY`. A `UserError` is raised if a split is shorter than a block, or the loss becomes NaN.
+    `settings` is the `retrained` section of the config, with one ``rank``, None for a full head, one kind of ``norm``,
+    and ``reads``: ``post``, what enters the model's head, or ``pre``, what enters its bottleneck. `precision` is that
+    of the blocks, the head is float32. The result is the tensors of the head's file and the rows of `HISTORY`.
     """
     block, device = model.config.block, model.head.weight.device
     for name, data in (("training", training), ("validation", validation)):

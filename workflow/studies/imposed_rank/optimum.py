@@ -34,9 +34,8 @@ def optimise(
 ) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
     """Return the head of the lowest loss on `sequences` of the training text, and its history, as `heads.retrain` does.
 
-    All of these sequences are read at each iteration, of which there are at most `max_steps`; the validation text is
-    read every `evaluation_interval` iterations, and the search ends where these gain less than `FLAT`. The last head is
-    returned, whatever its validation loss: that of a head that is overfitted is in its history.
+    The search ends where `evaluation_interval` iterations gain less than `FLAT`, and the last head is returned,
+    whatever its validation loss.
     """
     block, device = model.config.block, model.head.weight.device
     if len(training) <= block:

@@ -19,10 +19,7 @@ OWN_TRUNK = Arm("own_trunk", "own{rank}", rank="rank")
 
 
 def models(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Heads retrained on the trunks of each seed, by name.
-
-    Ranks above that of the full model are left out, because they would impose nothing.
-    """
+    """Heads retrained on the trunks of each seed, by name; ranks above the full model's impose nothing."""
     known = by_name(config)
     full = full_models(known.values())
     chosen = config["retrained"]
@@ -58,10 +55,7 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
-    """Settings on which a retrained head depends; the frozen model runs as in its own training.
-
-    On the trunk of a plain head it reads what enters the bottleneck; else what enters the full model's head.
-    """
+    """Settings of a retrained head, which reads what enters a plain head's bottleneck, or the full model's head."""
     return settings(
         rank=None if head.kind == FULL_HEAD.kind else head.rank,
         norm="after" if head.kind == HEADS["after"].kind else "none",
@@ -79,20 +73,14 @@ def retraining(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``.
-
-    The truncated heads of a member from the hub are not among them: no member of the family has another rank.
-    """
+    """Rows of the table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``."""
     kinds = dict.fromkeys(arm.kind for arm in arms(config))
     known = by_name(config) | models(config)
     return [row for row in model_rows(known, *kinds) if None not in (row["rank"], row["seed"])]
 
 
 def retraining_flops(shape: Mapping[str, Any], head: Mapping[str, Any]) -> int:
-    """Operations of retraining a head on a frozen model, evaluations included.
-
-    The model runs only forward. A head takes 6 operations per weight, forward and backward.
-    """
+    """Operations of retraining a head, 6 for a weight, on a model that runs only forward, evaluations included."""
     evaluations = -(-head["max_steps"] // head["evaluation_interval"]) + 1
     read = shape["width"] if head["reads"] == "pre" else head_input(shape)
     weights = head["rank"] * (vocabulary(shape) + read) if head["rank"] else vocabulary(shape) * read

@@ -59,11 +59,7 @@ def main(job: Job) -> None:
 
 
 def draw(table: pd.DataFrame, truth: str) -> Figure:
-    """Draw every measure against rank, one line for each kind, with the full model as a horizontal line.
-
-    Kinds `OF_TRUNKS` are left out. With several seeds, a point is the mean over them, and its interval runs from the
-    lowest to the highest end of their intervals.
-    """
+    """Draw every measure by rank, a line for each kind but `OF_TRUNKS`, over seeds, and one for the full model."""
     table = against(table[~table.kind.isin(OF_TRUNKS)], truth)
     looks = {kind: kind_look(kind) for kind in LEGENDS if (table.kind == kind).any()}
     full = int(table["rank"][table.kind == "family"].max())

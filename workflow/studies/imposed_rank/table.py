@@ -53,10 +53,7 @@ def imposed_rank_table(
     models: Sequence[Mapping[str, Any]],
     unit: str = "byte",
 ) -> pd.DataFrame:
-    """Record of loss, accuracy and oversmoothing of every model, by seed, then rank, then kind.
-
-    `summaries` are by model, measure (a key of `COLUMNS`) and truth (None for loss, share and accuracy).
-    """
+    """Record of all measures by seed, rank and kind; `summaries` are by model, measure and truth, or None."""
     order = sorted(models, key=lambda model: (model["seed"], model["rank"], list(TITLES).index(model["kind"])))
     rows = []
     for model in order:

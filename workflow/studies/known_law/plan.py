@@ -28,9 +28,9 @@ def texts(config: Config) -> dict[str, Text]:
     made = [
         Text(e["law"], e["sequences"], tuple(e["ranks"]), tuple(e["seeds"]), tuple(e.get("arms", ()))) for e in entries
     ]
+    further = {text.name: text for law in laws(config) for kind in kinds(config, law) for text in [kind.text(law)]}
     named = {text.name: text for text in made}
-    further = [kind.text(law) for law in laws(config) for kind in kinds(config, law)]
-    return named | {text.name: text for text in further if text.name not in named}
+    return named | further | named
 
 
 def shortest(config: Config) -> list[str]:
@@ -41,15 +41,8 @@ def shortest(config: Config) -> list[str]:
 
 
 def truth(config: Config) -> Model:
-    """The truth whose law it is."""
-    return _truths(config)[config["known_law"]["model"]]
-
-
-def _truths(config: Config) -> dict[str | None, Model]:
-    """Truths that are trained here or have a path, by name, and under None the first of them."""
-    known = [model for model in by_name(config).values() if model.kind == "truth" and not model.hub]
-    first: dict[str | None, Model] = {None: known[0]} if known else {}
-    return first | {model.name: model for model in known}
+    """The truth whose law it is: the first that is trained here or has a path."""
+    return next(model for model in by_name(config).values() if model.kind == "truth" and not model.hub)
 
 
 def learners(config: Config, text: Text) -> dict[str, Model]:
@@ -67,7 +60,9 @@ def by_text(config: Config) -> dict[str, dict[str, Model]]:
 def judged(config: Config, text: Text) -> dict[str, Model]:
     """The models that are held against the law of a text, by name: those of its ranks, then stand-ins for the law."""
     members = [trained_member(config, {"rank": rank}, seed) for rank in text.ranks for seed in text.seeds]
-    return {model.name: model for model in (*(_member(config, m, text) for m in members), *stand_ins(config, text))}
+    kinds_of = [kind for kind in kinds(config, text.law) if kind.text(text.law).name == text.name]
+    stand_ins = [model for kind in kinds_of for model in _trained(config, kind, text)]
+    return {model.name: model for model in (*(_member(config, member, text) for member in members), *stand_ins)}
 
 
 def kinds(config: Config, law: str) -> list[Kind]:
@@ -75,27 +70,20 @@ def kinds(config: Config, law: str) -> list[Kind]:
     sizes = [text["sequences"] for text in config["known_law"]["texts"] if text["law"] == law]
     if config["known_law"]["truths"]["sequences"] not in sizes or not truth(config).settings:
         return []
-    return [Kind(**entry) for entry in _kinds(config)]
+    return _kinds(config)
 
 
-def _kinds(config: Config) -> list[dict[str, Any]]:
-    """Entries of all kinds of stand-ins: the first, then the others, which say what differs from it."""
-    section = dict(config["known_law"]["truths"])
-    others, _ = section.pop("others"), section.pop("temperatures")
-    return [{**section, **entry} for entry in ({"name": STAND_INS}, *others)]
-
-
-def stand_ins(config: Config, text: Text) -> list[Model]:
-    """Models that learn a text to stand in for its law."""
-    kinds_of = [kind for kind in kinds(config, text.law) if kind.text(text.law).name == text.name]
-    return [model for kind in kinds_of for model in _trained(config, kind, text)]
+def _kinds(config: Config) -> list[Kind]:
+    """All kinds of stand-ins: the first, then the others, which say what differs from it."""
+    section = config["known_law"]["truths"]
+    first = {"name": STAND_INS, **{key: section[key] for key in ("sequences", "seeds", "passes")}}
+    return [Kind(**first | entry) for entry in ({}, *section["others"])]
 
 
 def truths(config: Config, text: Text) -> list[dict[str, Any]]:
-    """What stands in for the law of a text that members learn, if the text is of the size that the config names.
+    """What stands in for the law of a text of the size that the config names: its name, ``truth``, and its kind.
 
-    ``truth`` is its name and ``stand_ins`` that of its kind; ``model`` is the one that gives its distributions, which
-    learned ``text``, and ``temperature`` the one at which this is read, or None.
+    ``model`` gives its distributions, which learned ``text``, read at a ``temperature`` or None.
     """
     if not text.ranks or text.sequences != config["known_law"]["truths"]["sequences"]:
         return []
@@ -114,24 +102,13 @@ def truths(config: Config, text: Text) -> list[dict[str, Any]]:
     return [{"temperature": None, **row} for row in (*trained, *read)]
 
 
-def training_sequences(config: Config, law: str) -> int:
-    """Number of sequences to draw from a law for its longest text."""
-    return max(text.after + text.sequences for text in texts(config).values() if text.law == law)
-
-
 def text_settings(config: Config, law: Law) -> dict[str, Any]:
     """Settings on which the text of a law depends."""
     section = config["known_law"]
-    counts = {"train": training_sequences(config, law.name), **section["held_out"]}
+    drawn = [text.after + text.sequences for text in texts(config).values() if text.law == law.name]
     how = {"batch": config["samples"]["batch"], "precision": "float32", "threads": config["inference"]["threads"]}
-    return settings(
-        sequences=counts,
-        prompt=section["prompt"],
-        sampled=section["sampled"],
-        seed=section["seed"],
-        decoding=dict(law.decoding),
-        **how,
-    )
+    how |= {key: section[key] for key in ("prompt", "sampled", "seed")}
+    return settings(sequences={"train": max(drawn), **section["held_out"]}, decoding=dict(law.decoding), **how)
 
 
 def corpus_settings(config: Config, text: Text) -> dict[str, Any]:
@@ -147,9 +124,9 @@ def head_settings(config: Config, law: Law) -> dict[str, Any]:
 
 
 def rows(config: Config) -> list[dict[str, Any]]:
-    """Facts of each model that learns a text, with ``law``, ``sequences``, ``text`` and ``stand_in``."""
+    """Facts of each model that learns a text, with ``law``, ``sequences`` and ``text``."""
     return [
-        {"law": text.law, "sequences": text.sequences, "text": name, "stand_in": model.kind == "truth", **model.facts}
+        {"law": text.law, "sequences": text.sequences, "text": name, **model.facts}
         for name, text in texts(config).items()
         for model in judged(config, text).values()
     ]
@@ -163,12 +140,8 @@ def mistakes(config: Config) -> Iterator[str]:
     if not over_bytes(config):
         yield "known_law.laws: laws are of bytes, and this config reads tokens; write [], which leaves the study out"
         return
-    truths = _truths(config)
-    if section["model"] not in truths:
-        yield (
-            f"known_law.model: {section['model']!r} is no truth that is trained here or has a `path`; use one of "
-            f"{', '.join(name for name in truths if name) or 'them'}"
-        )
+    if all(model.kind != "truth" or model.hub for model in by_name(config).values()):
+        yield "known_law.laws: a law is that of a truth that is trained here or has a `path`; add one to `truths`"
         return
     length, block = section["prompt"] + section["sampled"], (truth(config).shape or config["model"])["block"]
     for name, limit in (("the truth", block), ("the family", config["model"]["block"])):
@@ -178,19 +151,20 @@ def mistakes(config: Config) -> Iterator[str]:
                 f"{limit}; lower known_law.sampled or known_law.prompt"
             )
     names = [law["name"] for law in section["laws"]]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"known_law.laws: two are called {name!r}; give each a name of its own"
+    others = [TRUTH, LAW, *(other["name"] for other in section["truths"]["others"])]
+    for key, given in (("laws", names), ("truths.others", others)):
+        for name in sorted({name for name in given if given.count(name) > 1}):
+            yield f"known_law.{key}: {name!r} is the name of another one; give each a name of its own"
     for law in section["laws"]:
         try:
             decoder(law.get("decoding", PURE))
         except UserError as error:
             yield f"known_law.laws: {law['name']}: {error}"
-    for text in section["texts"]:
-        if text["law"] not in names:
-            yield f"known_law.texts: there is no law {text['law']!r} in known_law.laws; use one of {', '.join(names)}"
     known = {trained_member(config, entry, 0).arm for entry in trained_here(config)}
     rates = config["learning_rates"]["tried"]
     for text in section["texts"]:
+        if text["law"] not in names:
+            yield f"known_law.texts: there is no law {text['law']!r} in known_law.laws; use one of {', '.join(names)}"
         for arm in text.get("arms", []):
             if arm not in known:
                 yield f"known_law.texts: no member of `family` is called {arm!r}; use {', '.join(sorted(known))}"
@@ -200,15 +174,11 @@ def mistakes(config: Config) -> Iterator[str]:
                     f"known_law.texts: learning rates are tried for members of `family` alone; add {{rank: {rank}}} to "
                     "it, or say `learning_rates: {tried: []}`"
                 )
-    for name in names:
-        if not any(text["law"] == name for text in section["texts"]):
-            yield f"known_law.laws: no text of {name!r}; name it in known_law.texts or leave it out"
+    for name in sorted(set(names) - {text["law"] for text in section["texts"]}):
+        yield f"known_law.laws: no text of {name!r}; name it in known_law.texts or leave it out"
     seeds = {seed for text in section["texts"] for seed in text["seeds"]}
-    if taken := sorted(seeds & {seed for kind in _kinds(config) for seed in kind["seeds"]}):
+    if taken := sorted(seeds & {seed for kind in _kinds(config) for seed in kind.seeds}):
         yield f"known_law.truths.seeds: {taken[0]} is a seed of a text's members; a model that stands in needs its own"
-    taken_names = [TRUTH, LAW, *(other["name"] for other in section["truths"]["others"])]
-    for name in sorted({name for name in taken_names if taken_names.count(name) > 1}):
-        yield f"known_law.truths.others: {name!r} is the name of another truth; give each a name of its own"
 
 
 def _trained(config: Config, kind: Kind, text: Text) -> list[Model]:

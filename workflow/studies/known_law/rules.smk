@@ -50,6 +50,10 @@ LEARNING = {  # constraints of the wildcards of a model that learns a text
 }
 
 
+wildcard_constraints:
+    law=one_of(LAWS),
+
+
 # Files of the logits of a text's law and of what stands in for it.
 truths_of_text = lambda wildcards: list(TRUTHS_OF[wildcards.text].values())
 # The decoding under which a stand-in is read.
@@ -62,7 +66,7 @@ scores_on_law = lambda metric, pairs: [
 
 if LAWS:
     LAW_TRUTH = known_law.truth(config)
-    WITH_RANK = [law.name for law in LAWS.values() if law.rank]
+    WITH_RANK = {"law": one_of(law.name for law in LAWS.values() if law.rank)}
 
     use rule retrain_head as law_head with:
         input:
@@ -74,7 +78,7 @@ if LAWS:
             weights=f"{OF_LAW}/{{model}}.head.safetensors",
             history=f"{OF_LAW}/{{model}}.head.parquet",
         wildcard_constraints:
-            law=one_of(WITH_RANK),
+            **WITH_RANK,
             model="factors",
         params:
             settings=lambda wildcards: known_law.head_settings(config, LAWS[wildcards.law]),
@@ -86,7 +90,7 @@ if LAWS:
         output:
             LAW_MODEL,
         wildcard_constraints:
-            law=one_of(WITH_RANK),
+            **WITH_RANK,
         resources:
             **per_attempt(mem_mb=2000, runtime=10),
         params:
@@ -102,8 +106,6 @@ if LAWS:
         output:
             text=f"{OF_LAW}/text.parquet",
             windows=f"{OF_LAW}/windows.parquet",
-        wildcard_constraints:
-            law=one_of(LAWS),
         priority: 10  # the trainings wait for it
         resources:
             **ON_GPU,
@@ -164,7 +166,6 @@ if LAWS:
             logits=f"{OF_LAW}/logits/{{model}}.parquet",
             hidden=f"{OF_LAW}/hidden/{{model}}.parquet",
         wildcard_constraints:
-            law=one_of(LAWS),
             model=re.escape(LAW_TRUTH.name),
         params:
             shape=LAW_TRUTH.shape,
@@ -174,8 +175,6 @@ if LAWS:
             f"{OF_LAW}/logits/{LAW_TRUTH.name}.parquet",
         output:
             LAW_LOGITS,
-        wildcard_constraints:
-            law=one_of(LAWS),
         resources:
             **per_attempt(mem_mb=2000, runtime=30),
         params:
@@ -191,7 +190,6 @@ if LAWS:
             READ_LOGITS,
         wildcard_constraints:
             **LEARNING,
-            law=one_of(LAWS),
             temperature="[0-9.e-]+",
         params:
             settings=lambda wildcards: settings(decoding=at_temperature(wildcards), vocabulary=256),
@@ -231,7 +229,6 @@ if LAWS:
 
     rule known_law_table:
         input:
-            law=[LAW_LOGITS.format(law=law) for law in LAWS],
             nsmd=scores_on_law("nsmd", PAIRS),
             forced=scores_on_law("forced", PAIRS),
         output:
@@ -239,7 +236,6 @@ if LAWS:
             **figure("known_law", "0 Findings", "When the truth is known, drawn"),
         params:
             settings=settings(
-                **config["statistics"],
                 laws=[{"law": law.name, "rank": law.rank, "decoding": dict(law.decoding)} for law in LAWS.values()],
                 learners=known_law.rows(config),
                 stand_ins=[

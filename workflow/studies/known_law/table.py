@@ -1,6 +1,6 @@
 """Table of what models show against a law that is known: levels, the share that is forced, and what stand-ins hide."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ MEASURES = {
     "tv": "probability",
     "nsmd": "probability",
 }
-RATIO = "_octaves"  # of a measure: binary logarithm of its ratio to that at the smallest text of the law
 LIMIT = "_limit"  # of a measure: what is left of it with ever more text, if it falls as one over the root of the text
 OF_EXCESS = "law, of its excess"  # of what a model shows more than that of the highest rank, less that against the law
 ARM = ["law", "sequences", "kind", "rank", "arm"]
@@ -31,24 +30,12 @@ ARM = ["law", "sequences", "kind", "rank", "arm"]
 def known_law_table(
     scores: pd.DataFrame, learners: Sequence[Mapping[str, Any]], stand_ins: Sequence[Mapping[str, str]]
 ) -> pd.DataFrame:
-    """Levels against the law and its stand-ins, their differences, and what more text does.
+    """Record with ``law`` and ``sequences``: levels against the law and its stand-ins, differences, and limits.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        ``text``, ``model``, ``truth`` and a column for each of `MEASURES`: means over positions.
-    learners : sequence of mappings
-        Facts of each model that learns a text (see `plan.rows`).
-    stand_ins : sequence of mappings
-        Of each truth that stands in for a law ``truth``, its name, ``stand_ins``, its kind, and ``model``, whose it is.
-
-    Returns
-    -------
-    DataFrame
-        Record, with ``law`` and ``sequences``; of arms over ``n`` seeds with 95 % intervals by Student's t. Against a
-        kind of stand-ins are means over these; a stand-in is held against the others. Differences are paired by seed:
-        of members from the highest rank, and against the stand-ins from the law. So are measures that end in `RATIO`
-        and `LIMIT`.
+    `scores` has ``text``, ``model``, ``truth`` and a column for each of `MEASURES`, means over positions; `learners`
+    are `plan.rows`; `stand_ins` have of each ``truth`` its kind, ``stand_ins``, and the ``model`` whose it is, which is
+    held against the others. Means are over ``n`` seeds, with 95 % intervals by Student's t. Paired by seed are
+    differences, from the highest rank and against stand-ins from the law, and measures that end in `LIMIT`.
     """
     levels = scores.merge(pd.DataFrame(learners), on=["text", "model"])
     kinds = {LAW: LAW} | {of["truth"]: of["stand_ins"] for of in stand_ins}
@@ -64,30 +51,21 @@ def known_law_table(
         paired(own[own.truth != LAW], at(own, truth=LAW), less)
         for own, less in ((values, LAW), (excess.drop(columns="less"), OF_EXCESS))
     ]
-    table = record(means(values, excess, *hidden, *_with_more_text(chosen(values, truth=LAW))))
-    unit = table.measure.str.partition("_")[0].map(MEASURES).mask(table.measure.str.endswith(RATIO), "octaves")
+    table = record(means(values, excess, *hidden, _with_more_text(chosen(values, truth=LAW))))
+    unit = table.measure.str.removesuffix(LIMIT).map(MEASURES)
     level = table.less.isna() & table.measure.isin(MEASURES)
     return table.assign(unit=unit, better=pd.Series("lower", table.index).where(level))
 
 
-def _with_more_text(against: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the ratio of each longer text's values to those of the shortest, and the limit of two lengths."""
+def _with_more_text(against: pd.DataFrame) -> pd.DataFrame:
+    """Return c of values c + b / sqrt(n), from those of each longer text and of the shortest."""
     least = against.groupby(["law", "arm"]).sequences.transform("min")
     short = against[against.sequences == least].rename(columns={"sequences": "least"})
     keys = [name for name in against if name not in ("sequences", "value")]
     both = against[against.sequences > least].merge(short, on=keys, suffixes=("", "_short"))
-    long = both.drop(columns=["least", "value_short"])
-    ratio = (both.value / both.value_short).where(both[["value", "value_short"]].min(axis=1) > 0)
-    yield long.assign(measure=long.measure + RATIO, value=np.log2(ratio))
-    left = limit(both.value_short.to_numpy(), both.value.to_numpy(), both.sequences.to_numpy() / both.least.to_numpy())
-    yield long.assign(measure=long.measure + LIMIT, value=left)
-
-
-def limit(short: np.ndarray, long: np.ndarray, ratio: np.ndarray | float) -> np.ndarray:
-    r"""Return c of a quantity :math:`c + b / \sqrt{n}`, from its values at n and at `ratio` times n."""
-    root = np.sqrt(ratio)
-    left: np.ndarray = (root * long - short) / (root - 1)
-    return left
+    root = np.sqrt(both.sequences / both.least)
+    left = (root * both.value - both.value_short) / (root - 1)
+    return both.drop(columns=["least", "value_short"]).assign(measure=both.measure + LIMIT, value=left)
 
 
 def named(path: str, table: pd.DataFrame) -> pd.DataFrame:

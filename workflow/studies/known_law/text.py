@@ -16,14 +16,8 @@ from oversmoothing.store.provenance import provenance
 
 logger = logging.getLogger(__name__)
 SPLITS = ("train", "validation", "evaluation")
-SEQUENCES = pa.schema(
-    [
-        pa.field("split", pa.string(), nullable=False),
-        pa.field("sequence", pa.int32(), nullable=False),
-        pa.field("prompt", pa.binary(), nullable=False),
-        pa.field("continuation", pa.binary(), nullable=False),
-    ]
-)
+KINDS = {"split": pa.string(), "sequence": pa.int32(), "prompt": pa.binary(), "continuation": pa.binary()}
+SEQUENCES = pa.schema([pa.field(name, kind, nullable=False) for name, kind in KINDS.items()])
 
 
 def main(job: Job) -> None:
@@ -46,7 +40,7 @@ def main(job: Job) -> None:
         for k, split in enumerate(SPLITS):
             real = read_split(job.input[split], job.input.manifest, split)
             windows = draw_windows(real, counts[split], settings["prompt"], 1, settings["seed"])
-            grown = generate(
+            continuations = generate(
                 model,
                 windows["window"].to_pylist(),
                 windows["prompt"].to_pylist(),
@@ -57,7 +51,7 @@ def main(job: Job) -> None:
                 compute.precision,
                 bar.update,
             )
-            continued = pa.Table.from_batches(list(grown))
+            continued = pa.Table.from_batches(list(continuations))
             names = pa.array([split] * len(continued))
             columns = [names, *(continued[name] for name in ("window", "prompt", "continuation"))]
             writer.write_table(pa.table(columns, schema=SEQUENCES))

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from oversmoothing.tables.figures.style import DASHES, handles, legend, ordered_looks, rank_axis, style, titled
 
 RANK: dict[str, Any] = {"ha": "right", "va": "top", "rotation": 90, "fontsize": 8, "color": "0.45"}
-LINE: dict[str, Any] = {"markersize": 4.5, "linewidth": 1.6}
+LINE: dict[str, Any] = {"markersize": 4.5, "linewidth": 1.6, "markevery": 0.1}
 POINTS = 200  # of a line
 PANELS = {"byte": "Bytes", "byte pair": "Byte pairs"}
 
@@ -34,9 +34,8 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
             for text, spectrum in spectra.items():
                 for context in contexts:
                     line = spectrum[(spectrum.token == token) & (spectrum.context == context)]
-                    line = line[line.d.isin(_shown(len(line)))]
-                    marked = np.flatnonzero(line.d.isin(_powers(int(line.d.max())))).tolist()
-                    look: dict[str, Any] = {**looks[context], "linestyle": dashes[text], **LINE, "markevery": marked}
+                    line = line[line.d.isin(np.geomspace(1, len(line), POINTS).round())]
+                    look: dict[str, Any] = {**looks[context], "linestyle": dashes[text], **LINE}
                     axes.plot(line.d, line.shuffled, **{**look, "marker": "", "linewidth": 1, "alpha": 0.55})
                     axes.plot(line.d, line.w_error.where(line.w_error > 0), **look)
             _frame(axes, ranks, int(every.d[every.token == token].max()))
@@ -48,7 +47,8 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
             "Contexts of a text by the tokens that follow them make a matrix; the share of it that no matrix of rank d "
             "has. Where counted and shuffled text meet, the count is noise.",
         )
-        entries = handles({_words(context): look for context, look in looks.items()}, markersize=4.5)
+        named = {f"context of {n} token{'' if n == 1 else 's'}": look for n, look in looks.items()}
+        entries = handles(named, markersize=4.5)
         entries += handles({text: {"color": "0.3", "linestyle": dash} for text, dash in dashes.items()})
         legend(figure, entries)
     return figure
@@ -56,22 +56,9 @@ def draw(spectra: Mapping[str, pd.DataFrame], ranks: Sequence[int]) -> Figure:
 
 def _frame(axes: Axes, ranks: Sequence[int], largest: int) -> None:
     inside = [rank for rank in ranks if rank <= 1.15 * largest]
-    rank_axis(axes, [1, *inside, _powers(largest)[-1]], "dimensions d (grey lines: the models' ranks)")
+    rank_axis(axes, [1, *inside, largest], "dimensions d (grey lines: the models' ranks)")
     axes.set_xlim(1, 1.15 * largest)
     axes.set_ylim(0, 1)
     for rank in inside:
         axes.axvline(rank, color="0.85", linewidth=1, zorder=0)
         axes.annotate(f"rank {rank}", (rank, 1), xycoords=axes.get_xaxis_transform(), **RANK)
-
-
-def _shown(largest: int) -> set[int]:
-    """Dimensions at which a line is drawn: as many as its width has room for."""
-    return {*np.geomspace(1, largest, POINTS).round().astype(int).tolist(), *_powers(largest)}
-
-
-def _powers(largest: int) -> list[int]:
-    return [2**i for i in range(largest.bit_length()) if 2**i <= largest]
-
-
-def _words(context: int) -> str:
-    return f"context of {context} token{'' if context == 1 else 's'}"

@@ -7,6 +7,7 @@ Contexts and n-grams are integers, never Python objects. The key of an n-gram is
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.sparse import csr_array
 
 from oversmoothing.jobs import UserError
@@ -21,19 +22,13 @@ Keys = Callable[[int, int], np.ndarray]
 def count_ngrams(
     tokens: np.ndarray, n: int, v: int, block: int = BLOCK, shuffle: np.random.Generator | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the n-grams of a text (t,) in [0, v), or of the same contexts with the tokens after them shuffled.
+    """Count the n-grams of a text (t,) in [0, v): return their keys, uint64 (k,), sorted, and the counts, int64 (k,).
 
-    Memory grows with `block`, the tokens read at a time, and with the number of distinct n-grams. `shuffle` permutes
-    the last tokens of all n-grams among each other. Each context and each last token occurs as often as before, but
-    they are now independent: the true matrix has rank 1, and its W-error beyond one dimension is sampling noise.
-    (Shuffling all tokens of the text instead would change the contexts, and fewer would occur twice.)
-
-    Returns
-    -------
-    keys : uint64 array, shape (k,)
-        Of the n-grams that occur, sorted. ``key // v`` is the context, the first n - 1 tokens, and ``key % v`` the last
-        token.
-    counts : int64 array, shape (k,)
+    Memory grows with `block`, the tokens read at a time, and with the number of distinct n-grams. ``key // v`` is the
+    context, the first n - 1 tokens, and ``key % v`` the last token. `shuffle` permutes the last tokens of all n-grams
+    among each other. Each context and each last token occurs as often as before, but they are now independent: the true
+    matrix has rank 1, and its W-error beyond one dimension is sampling noise. (Shuffling all tokens of the text instead
+    would change the contexts, and fewer would occur twice.)
     """
     if len(tokens) < n:
         raise UserError(
@@ -46,7 +41,7 @@ def count_ngrams(
 
 def count_contexts(keys: np.ndarray, v: int) -> int:
     """Return the number of distinct contexts among sorted keys of n-grams."""
-    return len(_starts(keys // np.uint64(v)))
+    return len(np.unique(keys // np.uint64(v)))
 
 
 def conditional_rows(keys: np.ndarray, counts: np.ndarray, v: int, entries: int = ENTRIES) -> Iterator[csr_array]:
@@ -55,7 +50,7 @@ def conditional_rows(keys: np.ndarray, counts: np.ndarray, v: int, entries: int 
     A row is the distribution of the token after one context. Every context that occurs is one row, however often it
     occurs (Godey et al. 2024). `keys` and `counts` are from `count_ngrams`.
     """
-    starts = _starts(keys // np.uint64(v))
+    _, starts = np.unique(keys // np.uint64(v), return_index=True)
     ends = np.append(starts[1:], len(keys))
     first = 0
     while first < len(starts):
@@ -88,26 +83,14 @@ def _numbering(tokens: np.ndarray, n: int, v: int, block: int, last: np.ndarray)
 
 
 def _pack(tokens: np.ndarray, n: int, v: int) -> np.ndarray:
-    size = len(tokens) - n + 1
-    keys = np.zeros(size, np.uint64)
-    for place in range(n):
-        keys *= np.uint64(v)
-        keys += tokens[place : place + size].astype(np.uint64)
-    return keys
+    powers = np.uint64(v) ** np.arange(n - 1, -1, -1, dtype=np.uint64)
+    return sliding_window_view(tokens, n).astype(np.uint64) @ powers
 
 
 def _count(keys: Keys, size: int, block: int) -> tuple[np.ndarray, np.ndarray]:
     known, counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
     for start in range(0, size, block):
         new, times = np.unique(keys(start, min(start + block, size)), return_counts=True)
-        known, counts = np.concatenate([known, new]), np.concatenate([counts, times])
-        order = np.argsort(known, kind="stable")  # two sorted runs: a merge
-        known, counts = known[order], counts[order]
-        starts = _starts(known)
-        known, counts = known[starts], np.add.reduceat(counts, starts)
+        known, places = np.unique(np.concatenate([known, new]), return_inverse=True)
+        counts = np.bincount(places, np.concatenate([counts, times])).astype(np.int64)
     return known, counts
-
-
-def _starts(values: np.ndarray) -> np.ndarray:
-    """Return the indices at which each new value begins in sorted values."""
-    return np.flatnonzero(np.append(True, values[1:] != values[:-1]))

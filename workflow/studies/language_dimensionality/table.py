@@ -1,6 +1,7 @@
 """Table of the W-error of n-gram matrices: what a head of a given dimension must lose of a language; and the figure."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -8,7 +9,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import Cell, Page, Section, Value
+from oversmoothing.tables.page import Cell, Page, Section, pivot
 from oversmoothing.tables.record import record
 from oversmoothing.tables.story import legend
 from studies.language_dimensionality.figure import draw
@@ -24,7 +25,10 @@ SIZES = {  # measures of a matrix, with their units
     "effective_rank": "dimensions",
     "effective_rank_shuffled": "dimensions",
 }
-ERRORS = {"as counted": "w_error", "shuffled": "shuffled"}  # measures, which are columns of the spectra, by label
+MATRICES = {  # what the measures of each are of
+    "as counted": {"effective_rank": "effective rank", "w_error": "error"},
+    "shuffled": {"effective_rank_shuffled": "effective rank", "shuffled": "error"},
+}
 UNIT = "share of the matrix"
 
 
@@ -45,9 +49,8 @@ def _by_text(texts: Sequence[str], paths: Sequence[str]) -> dict[str, pd.DataFra
 def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequence[int]) -> pd.DataFrame:
     """W-error at the family's ranks and 1,000: of a text, and of the shuffled text.
 
-    `sizes` and `spectra` are as `measure` writes them, with a column ``text``. The record has the measures `SIZES` of
-    the matrix of each text, kind of token and length of context, and the measures `ERRORS` of its approximation by so
-    many ``dimensions``. Errors are 0 from v dimensions on, and missing where fewer singular values were computed.
+    `sizes` and `spectra` are as `measure` writes them, with a column ``text``. Errors are 0 from v dimensions on, and
+    missing where fewer singular values were computed.
     """
     errors = spectra.set_index([*MATRIX, "d"])
     rows = []
@@ -57,7 +60,7 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
         rows += [{**matrix, "measure": name, "value": size[name], "unit": unit} for name, unit in known.items()]
         for d in sorted({*ranks, THRESHOLD}):
             place = (*matrix.values(), d)
-            for measure in ERRORS.values():
+            for measure in ("w_error", "shuffled"):
                 value = 0.0 if d >= size["v"] else errors[measure].get(place)
                 if measure == "w_error" or pd.notna(value):
                     described = {"measure": measure, "value": value, "unit": UNIT, "better": "lower"}
@@ -65,45 +68,27 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
     return record(rows)
 
 
-def by_dimensions(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per matrix and number of dimensions, with a column for each of its measures."""
-    keys, whole, errors = [*MATRIX, "dimensions"], table[table.dimensions.isna()], table[table.dimensions.notna()]
-    sizes = whole.pivot(index=list(MATRIX), columns="measure", values="value").reindex(columns=list(SIZES))
-    wide = (
-        errors.pivot(index=keys, columns="measure", values="value").reindex(columns=list(ERRORS.values())).reset_index()
-    )
-    order = errors[keys].drop_duplicates()
-    return order.merge(wide, on=keys).merge(sizes.reset_index(), on=list(MATRIX))
-
-
 def dimensionality_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a section per kind of token and two rows per text and length of context."""
-    wide = by_dimensions(table)
+    v = table[table.measure == "v"].drop_duplicates("token").set_index("token").value
     sections = [
-        Section(f"Of {TOKENS[str(token)]}, of which there are {part.v.iloc[0]:,.0f}", _rows(part))
-        for token, part in wide.groupby("token", sort=False)
+        Section(f"Of {TOKENS[str(token)]}, of which there are {v[token]:,.0f}", _rows(part))
+        for token, part in table.groupby("token", sort=False)
     ]
-    sizes = {"largest": int(wide.v.max()), "threshold": THRESHOLD}
+    sizes = {"largest": int(v.max()), "threshold": THRESHOLD}
     return Page(title, sections, legend(__file__, "language_dimensionality", **sizes))
 
 
 def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
-    rows = []
-    for (text, context), at_ranks in part.groupby(["text", "context"], sort=False):
-        first = at_ranks.iloc[0]
-        ranks = first.effective_rank, first.effective_rank_shuffled
-        for (matrix, measure), rank in zip(ERRORS.items(), ranks, strict=True):
-            row: dict[str, Cell] = {
-                "text": str(text),
-                "context": str(context),
-                "matrix": matrix,
-                "tokens": Value(first.tokens, decimals=0),
-                "contexts": Value(first.contexts, decimals=0),
-                "effective rank": Value(rank, decimals=1),
-            }
-            row |= {f"{at['dimensions']:,} ↓": Value(at[measure]) for at in at_ranks.to_dict("records")}
-            rows.append(row)
-    return rows
+    both = []
+    for matrix, names in MATRICES.items():
+        own = part[part.measure.isin(["tokens", "contexts", *names])]
+        both.append(own.replace({"measure": names}).assign(matrix=matrix))
+    columns: dict[str, str | dict[str, Any]] = {name: name for name in ("tokens", "contexts", "effective rank")}
+    for d in sorted(part.dimensions.dropna().unique()):
+        columns[f"{d:,} ↓"] = {"measure": "error", "dimensions": d}
+    decimals = {"tokens": 0, "contexts": 0, "effective rank": 1}
+    return pivot(pd.concat(both).sort_index(kind="stable"), ["text", "context", "matrix"], columns, decimals)
 
 
 if __name__ == "__main__":

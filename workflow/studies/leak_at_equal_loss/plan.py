@@ -11,10 +11,7 @@ SHORTER = "shorter"
 
 
 def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Facts of the family and of its controls, with ``steps``; none without a lower rank and a control.
-
-    A control is the member of the highest rank, trained for another number of steps.
-    """
+    """Facts of the family and its controls, full heads of other ``steps``; none without a lower rank and a control."""
     known = by_name(config)
     trained = {name: model for name, model in known.items() if model.settings}
     full = {known[name].rank for name in full_models(trained.values()).values()}

@@ -1,21 +1,30 @@
-"""Table and figure of the family at equal loss."""
+"""Table and figure of the family at equal loss, beside full heads of other numbers of steps."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import summarise
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.scores.sums import pure_means
-from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.figures.colours import PALETTE
+from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled, whiskers, write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.losses import predictions
 from oversmoothing.training.history import lowest_loss
-from studies.leak_at_equal_loss.figure import draw
-from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table
+from studies.leak_at_equal_loss.table import EQUAL, FAMILY, LOSS, OF_SAMPLES, equal_loss_page, equal_loss_table
 from studies.sample_quality.table import summarise_quality
+
+TTO = AGAINST_TRUTHS[0]
+LINE: dict[str, Any] = {"color": "0.45", "marker": ".", "linestyle": "-", "linewidth": 1.2}
+COLOURS = (PALETTE[2], PALETTE[4], PALETTE[7])  # of truths; none is like that of a rank
+NEAR = 0.01
 
 
 def main(job: Job) -> None:
@@ -30,7 +39,7 @@ def main(job: Job) -> None:
 def losses(histories: Iterable[str], logits: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield the validation loss of each model, and its loss on the scored bytes of the windows."""
     for path in map(Path, histories):
-        yield {"model": path.parent.name, "truth": "", "measure": "validation_loss", "value": lowest_loss(path)}
+        yield {"model": path.parent.name, "truth": "", "measure": LOSS, "value": lowest_loss(path)}
     for path in map(Path, logits):
         mean = summarise(predictions(path).losses, resamples=1, seed=0).mean
         yield {"model": path.stem, "truth": "", "measure": "loss", "value": mean}
@@ -42,6 +51,68 @@ def judged(paths: Iterable[str]) -> Iterator[dict[str, Any]]:
         for row in summarise_quality(path, resamples=1, seed=0):
             if row["decoding"] == "pure" and row["measure"] in OF_SAMPLES:
                 yield {"model": path.stem, "truth": "", "measure": row["measure"], "value": row["value"]}
+
+
+def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
+    """Draw what `table.equal_loss_table` returns: a panel for each truth, and one of differences."""
+    levels = table[table.arm.notna() & table.less.isna()]
+    losses = levels[levels.measure == LOSS].set_index("arm").value
+    ranks = sorted(int(rank) for rank in levels["rank"].unique())
+    with style():
+        figure = Figure(figsize=(4.1 * (len(truths) + 1), 4.4))
+        *panels, last = figure.subplots(1, len(truths) + 1)
+        judges = {truth: named(truth, len(truths) > 1) for truth in truths}
+        for axes, truth in zip(panels, truths, strict=True):
+            _line(axes, levels[(levels.measure == TTO) & (levels.truth == truth)], losses, ranks[-1])
+            axes.set_title(f"Judged by {judges[truth]}", size="medium")
+            axes.sharey(panels[0])
+        panels[0].set_ylabel(f"{METRICS[TTO].name}, lower is better")
+        entries = _left(last, table[table.measure == TTO], judges, ranks)
+        titled(
+            figure,
+            "Does a low rank leak more than a full head that predicts as well?",
+            "Left: each point is a rank, after all steps; the line is the full head after fewer or more steps.\n"
+            "Right: how far a rank's TTO is above the full head's, at equal steps and at equal loss. Bars: 95 %.",
+        )
+        looks = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
+        control = Line2D([], [], **LINE, label=f"rank {ranks[-1]}, other steps")
+        legend(figure, [*handles(looks), control, *entries], columns=6)
+    return figure
+
+
+def _line(axes: Axes, table: pd.DataFrame, losses: pd.Series, top: int) -> None:
+    table = table.assign(loss=table.arm.map(losses)).sort_values("loss")
+    full = table[table["rank"] == top]
+    axes.plot(full.loss, full.value, zorder=1, **LINE)
+    for _, row in table[table.kind == FAMILY].iterrows():
+        look = {**rank_look(int(row["rank"])), "linestyle": "none"}
+        axes.errorbar(row.loss, row.value, whiskers(row), capsize=2, elinewidth=1, markersize=7, **look)
+    axes.set_xlabel("validation loss, nats a byte")
+    axes.grid()
+
+
+def _left(axes: Axes, table: pd.DataFrame, judges: Mapping[str, str], ranks: Sequence[int]) -> list[Line2D]:
+    """Draw the differences by rank and truth, with its name; return their entries of the legend."""
+    entries = []
+    axes.axhline(0, color="0.35", linewidth=1)
+    axes.axhspan(-NEAR, NEAR, color="0.92", zorder=0, label=f"less than {NEAR} apart")
+    places = {rank: i for i, rank in enumerate(ranks[:-1])}
+    ways = {f"rank {ranks[-1]}": ("at equal steps", "none"), EQUAL[LOSS]: ("at equal loss", "full")}
+    for i, (truth, judge) in enumerate(judges.items()):
+        for j, (less, (words, fill)) in enumerate(ways.items()):
+            part = table[(table.less == less) & (table.truth == truth)]
+            at = [places[int(rank)] + 0.16 * (2 * i + j - len(judges) + 0.5) for rank in part["rank"]]
+            look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": "os"[j], "fillstyle": fill}
+            look |= {"linestyle": "none"}
+            axes.errorbar(at, part.value, whiskers(part), capsize=3, elinewidth=1.2, markersize=3.5, **look)
+            entries.append(Line2D([], [], **look, label=f"{words}, judged by {judge}"))
+    axes.set_xticks(list(places.values()), [str(rank) for rank in places])
+    axes.set_xlabel("rank of what enters the LM head")
+    axes.set_title("TTO minus the full head's", size="medium")
+    axes.set_ylabel("TTO above the full head's")
+    axes.grid(axis="y")
+    axes.legend(loc="upper right")
+    return entries
 
 
 if __name__ == "__main__":

@@ -20,30 +20,17 @@ TITLE = "The family at equal loss."
 LOSS = "validation_loss"
 ARM, KEYS = ["kind", "rank", "arm", "step"], ["truth", "measure", "seed", "value"]
 EQUAL = {LOSS: "equal loss", "loss": "equal loss on the windows"}  # `less`, by the loss that is equal
-BETWEEN = "its neighbours"  # `less` of a control: what those of fewer and of more steps give between them
-CORRELATION, RESIDUAL = "_correlation", "_residual"  # at the end of a metric: with the loss, over ranks
+CORRELATION = "_correlation"  # at the end of a metric: Pearson's r with validation loss, over the ranks of a seed
 OF_SAMPLES = [name for name in MEASURES if name != "loop"]
 
 
 def equal_loss_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Levels, and differences at equal steps and at equal loss, over seeds.
+    """Record of levels, and of differences at equal steps and at equal loss: means over ``n`` seeds.
 
-    Parameters
-    ----------
-    values : DataFrame
-        ``model``, ``truth`` ("" of what needs none), ``measure``, ``value``; the losses are those of `EQUAL`.
-    models : sequence of mappings
-        What `plan.compared` returns.
-
-    Returns
-    -------
-    DataFrame
-        Record: means over ``n`` seeds with 95 % intervals by Student's t. Differences are paired by seed, and ``less``
-        names what is subtracted: the highest rank (``rank 288``), or what it shows where it has the same loss. There it
-        is interpolated for each seed between two numbers of steps; there is no row where a seed has a loss that no
-        number of steps gives. Of a control ``its neighbours`` are interpolated in the same way. ``_correlation`` is
-        Pearson's r between a metric and validation loss over the ranks of a seed, ``_residual`` the root mean square
-        distance of the metric from a straight line there.
+    `values` has ``model``, ``truth`` ("" of what needs none), ``measure`` and ``value``; the losses are `EQUAL`, and
+    `models` is what `plan.compared` returns. Intervals are 95 %, by Student's t. Differences are paired by seed, and
+    ``less`` names what is subtracted: the highest rank (``rank 288``), or what it shows where it has the same loss,
+    interpolated for each seed between two numbers of steps. There is no row where a seed has a loss that none gives.
     """
     facts = pd.DataFrame(models).rename(columns={"steps": "step"})
     levels = values.merge(facts, on="model")[[*ARM, *KEYS]]
@@ -57,18 +44,12 @@ def equal_loss_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]]) 
     differences += [
         paired(lower, at_equal_loss(levels, name, lower.arm.unique(), control), less) for name, less in EQUAL.items()
     ]
-    for before, arm, after in zip(control, control[1:], control[2:], strict=False):
-        differences.append(paired(chosen(full, arm=arm), at_equal_loss(levels, LOSS, [arm], [before, after]), BETWEEN))
-    family = chosen(levels, kind=FAMILY)
-    table = record(means(levels, *differences, straightness(family)))
+    table = record(means(levels, *differences, correlations(chosen(levels, kind=FAMILY))))
     return table.assign(truth=table.truth.replace("", pd.NA), **_units(table))
 
 
 def at_equal_loss(levels: pd.DataFrame, loss: str, arms: Iterable[str], control: Sequence[str]) -> pd.DataFrame:
-    """Return what the controls, fewest steps first, show at the loss of each arm, by seed, truth and measure.
-
-    It is NaN where no control has the loss.
-    """
+    """Return by seed, truth and measure what controls, fewest steps first, show at an arm's loss, or else NaN."""
     rows = []
     losses = {seed: part.set_index("arm").value for seed, part in chosen(levels, measure=loss).groupby("seed")}
     for (seed, truth, measure), part in levels.groupby(["seed", "truth", "measure"], sort=False):
@@ -79,64 +60,47 @@ def at_equal_loss(levels: pd.DataFrame, loss: str, arms: Iterable[str], control:
     return pd.DataFrame(rows)
 
 
-def straightness(levels: pd.DataFrame) -> pd.DataFrame:
-    """Return by seed how each metric follows validation loss over ranks: Pearson's r, and the distance from a line."""
+def correlations(levels: pd.DataFrame) -> pd.DataFrame:
+    """Return by seed Pearson's r between each metric and validation loss over ranks."""
     rows = []
     for seed, of_seed in levels.groupby("seed"):
         losses = chosen(of_seed, measure=LOSS).set_index("arm").value
         for (truth, measure), part in of_seed[of_seed.measure.isin(AGAINST_TRUTHS)].groupby(["truth", "measure"]):
-            x, y = losses[part.arm].to_numpy(), part.value.to_numpy()
-            rest = y - np.polyval(np.polyfit(x, y, 1), x)
-            found = {CORRELATION: np.corrcoef(x, y)[0, 1], RESIDUAL: np.sqrt(np.mean(rest**2))}
+            r = np.corrcoef(losses[part.arm].to_numpy(), part.value.to_numpy())[0, 1]
             known = {"kind": FAMILY, "truth": truth, "seed": seed}
-            rows += [{**known, "measure": f"{measure}{ending}", "value": value} for ending, value in found.items()]
+            rows.append({**known, "measure": f"{measure}{CORRELATION}", "value": r})
     return pd.DataFrame(rows)
 
 
 def _units(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """Columns ``unit`` and ``better`` of the rows; correlations and distances are no better in either direction."""
+    """Columns ``unit`` and ``better`` of the rows; a correlation is no better in either direction."""
     known = {name: (unit.format(unit="byte"), better) for name, (_, unit, better) in LOSSES.items() if name in EQUAL}
     known |= {name: (of.unit, of.better) for catalogue in (METRICS, MEASURES) for name, of in catalogue.items()}
-    units = {name: unit for name, (unit, _) in known.items()}
-    units |= {f"{name}{RESIDUAL}": units[name] for name in AGAINST_TRUTHS}
-    return {
-        "unit": table.measure.map(units).fillna("1"),
-        "better": table.measure.map({name: better for name, (_, better) in known.items()}),
-    }
+    units, better = ({name: of[i] for name, of in known.items()} for i in (0, 1))
+    return {"unit": table.measure.map(units).fillna("1"), "better": table.measure.map(better)}
 
 
 def equal_loss_page(table: pd.DataFrame, truths: Sequence[str]) -> Page:
     """Page with what a rank adds at equal steps and at equal loss, under each metric and in samples."""
     metrics = {labelled(METRICS[name].label, METRICS[name].better): name for name in AGAINST_TRUTHS}
     samples = {labelled(MEASURES[name].label, MEASURES[name].better): name for name in OF_SAMPLES}
-    losses = {LOSSES[name][0]: name for name in EQUAL}
-    top = f"rank {table['rank'].max()}"
-    ways = {top: "equal steps"} | {less: less for less in EQUAL.values()}
+    ways = {f"rank {table['rank'].max()}": "equal steps"} | {less: less for less in EQUAL.values()}
     levels, family = chosen(table, less=None), chosen(table, kind=FAMILY)
+    parts = {f"against `{truth}`": (truth, metrics) for truth in truths} | {"of samples": (None, samples)}
     sections = [
         Section(
-            f"Less the full head at {how}, against `{truth}`",
-            pivot(chosen(family, less=less, truth=truth), ["rank"], metrics),
+            f"Less the full head at {how}, {words}", pivot(chosen(family, less=less, truth=truth), ["rank"], columns)
         )
         for less, how in ways.items()
-        for truth in truths
-    ]
-    sections += [
-        Section(f"Samples: less the full head at {how}", pivot(chosen(family, less=less), ["rank"], samples))
-        for less, how in ways.items()
+        for words, (truth, columns) in parts.items()
     ]
     of_arms = levels[levels.arm.notna()]
-    sections.append(Section("Losses", pivot(of_arms, ["rank", "step"], losses)))
-    for truth in truths:
-        sections.append(
-            Section(f"Levels, against `{truth}`", pivot(chosen(of_arms, truth=truth), ["rank", "step"], metrics))
-        )
-    sections.append(Section("Samples: levels", pivot(of_arms, ["rank", "step"], samples)))
-    straight = {
-        f"{METRICS[name].label}, {words}": f"{name}{ending}"
-        for name in AGAINST_TRUTHS
-        for ending, words in ((CORRELATION, "Pearson's r"), (RESIDUAL, "distance"))
-    }
+    sections.append(Section("Losses", pivot(of_arms, ["rank", "step"], {LOSSES[name][0]: name for name in EQUAL})))
+    sections += [
+        Section(f"Levels, {words}", pivot(chosen(of_arms, truth=truth), ["rank", "step"], columns))
+        for words, (truth, columns) in parts.items()
+    ]
+    straight = {f"{METRICS[name].label}, Pearson's r": f"{name}{CORRELATION}" for name in AGAINST_TRUTHS}
     rows = pivot(levels[levels.arm.isna()], ["truth"], straight)
     sections.append(Section("Over the ranks of one seed, each metric and validation loss", rows))
     words = legend(__file__, "equal_loss", seeds=int(table.n.max()))

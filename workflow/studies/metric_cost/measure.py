@@ -59,36 +59,28 @@ def time_positions(
     delta: float,
     highest_rank: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row of `COSTS` per position: the time of each metric, if both methods for TBAT agree.
-
-    `positions` and `truth` are the same of the model and of a truth, as `read_rows` gives them. The published method is
-    skipped, and its time null, if the head's rank is above `highest_rank`. Tokens that `reject_set` leaves undecided
-    are not compared.
-    """
+    """Yield a row of `COSTS` per position, as `read_rows` gives them; up to `highest_rank` by both methods for TBAT."""
     if any(not np.array_equal(positions[key], truth[key]) for key in POSITION):
         raise UserError(f"{model}: its logits and the truth's come from other windows; delete both and run again")
     basis, logits = prepare(head), positions["logits"]
     p_bn, p_gt, exact = softmax(logits), softmax(truth["logits"]), softmax(logits.astype(np.float64))
     for i, (window, position) in enumerate(zip(positions["window"], positions["position"], strict=True)):
-        seconds = time_metrics(p_bn[i : i + 1], p_gt[i : i + 1], tau)
+        pair = p_bn[i : i + 1], p_gt[i : i + 1]
+        seconds = {name: median_seconds(partial(score, *pair, [pure], [name], tau), REPEATS) for name in AGAINST_TRUTHS}
         both = highest_rank is None or head.shape[1] <= highest_rank
         where = f"{model}, window {window}, position {position}"
-        seconds |= time_reject_sets(where, head, basis, exact[i], delta, both)
-        yield {"model": model, "rank": head.shape[1], **seconds}
-
-
-def time_metrics(p_bn: np.ndarray, p_gt: np.ndarray, tau: float) -> dict[str, float | None]:
-    """Return the seconds of one call of each metric against the truth, on distributions of shape (1, v)."""
-    return {name: median_seconds(partial(score, p_bn, p_gt, [pure], [name], tau), REPEATS) for name in AGAINST_TRUTHS}
+        yield {
+            "model": model,
+            "rank": head.shape[1],
+            **seconds,
+            **time_reject_sets(where, head, basis, exact[i], delta, both),
+        }
 
 
 def time_reject_sets(
     where: str, head: np.ndarray, basis: Basis, p: np.ndarray, delta: float, both: bool = True
 ) -> dict[str, float | None]:
-    """Return the seconds of both methods for the BAT-reject set of one distribution (v,), checking that they agree.
-
-    If they do not, a `UserError` begins with `where`. The published method is left out (None) unless `both`.
-    """
+    """Return the seconds of one or `both` methods for a BAT-reject set of p (v,), or say `where` they differ."""
     sets = reject_set(basis, p, delta)  # numba compiles here
     fast = median_seconds(lambda: reject_set(basis, p, delta), REPEATS)
     if not both:

@@ -30,11 +30,7 @@ def main(job: Job) -> None:
 
 
 def cost_table(costs: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
-    """Seconds per position by model and metric, from `measure.COSTS`, beside the thesis's (Table I.1).
-
-    Of each model, in the order given, the record has the time of each metric and its median, which is called
-    ``tto_median``; and `RATIO`, the median over positions of the linear programs' time divided by ours.
-    """
+    """Record of `measure.COSTS` beside the thesis's (Table I.1): of each metric mean and ``_median``, and `RATIO`."""
     cells = by_key(published, "model", "metric")
     rows = []
     for model in models:
@@ -62,26 +58,18 @@ def cost_page(table: pd.DataFrame, title: str) -> Page:
         for metric in TIMED:
             cost = records[metric]
             unit, per_second, decimals = ("s", 1, 2) if metric == "tbat_published_method" else ("µs", 1e6, 1)
-            label = f"{TIMED[metric]} ({unit})"
-            row[labelled(label, cost["better"])] = _timed(cost["value"], cost["sd"], per_second, decimals)
+            timed = {labelled(f"{TIMED[metric]} ({unit})", cost["better"]): (cost["value"], cost["sd"])}
             if metric != "tbat":
                 label = f"published {TIMED[PUBLISHED_AS[metric]]} ({unit})"
-                row[label] = _timed(cost["published"], cost["published_sd"], per_second, decimals)
+                timed[label] = cost["published"], cost["published_sd"]
+            for name, (value, sd) in timed.items():
+                row[name] = Value(value * per_second, sd * per_second, decimals=decimals)
         row["ratio"] = Value(records[RATIO]["value"], decimals=0)
         rows.append(row)
-    return Page(title, [Section("", rows)], _legend(table))
-
-
-def _timed(mean: float, sd: float, per_second: float, decimals: int) -> Value:
-    return Value(mean * per_second, sd * per_second, decimals=decimals)
-
-
-def _legend(table: pd.DataFrame) -> list[str]:
     first, last = (METRICS[AGAINST_TRUTHS[i]].name for i in (0, -1))
-    published = table.published.notna().any()
-    n = int(table.n.max())
-    words = legend(__file__, "metric_cost", n=n, repeats=REPEATS, first=first, last=last, published=published)
-    return [*words, directions(table.better), *stand_ins(table)]
+    facts_of = {"n": int(table.n.max()), "published": table.published.notna().any(), "first": first, "last": last}
+    words = legend(__file__, "metric_cost", repeats=REPEATS, **facts_of)
+    return Page(title, [Section("", rows)], [*words, directions(table.better), *stand_ins(table)])
 
 
 if __name__ == "__main__":

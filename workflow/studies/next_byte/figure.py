@@ -57,7 +57,9 @@ def draw(
             is_truth = model["kind"] == "truth"
             _panel(axes, p[model["model"]], None if is_truth else truth, named, target, classes)
             name = label(model) + (", not truncated" if truncated and model["kind"] == "family" else "")
-            _heading(axes, name, AGAINST if is_truth else _printed(scores.loc[model["model"]]))
+            axes.set_title(name, weight="bold", fontsize=10, pad=17, parse_math=False)
+            printed = AGAINST if is_truth else _printed(scores.loc[model["model"]])
+            axes.text(0, 1.03, printed, transform=axes.transAxes, fontsize=8, parse_math=False)
         for axes in panels[len(models) :]:
             axes.remove()
         for axes in panels[::COLUMNS]:
@@ -103,11 +105,6 @@ def _panel(axes: Axes, p: pd.Series, truth: pd.Series | None, named: list[int], 
     axes.set_xlim(-0.7, len(heights) - 0.3)
     axes.set_ylim(0, 1.16)
     axes.set_yticks([0, 0.5, 1])
-
-
-def _heading(axes: Axes, name: str, scores: str) -> None:
-    axes.set_title(name, weight="bold", fontsize=10, pad=17, parse_math=False)
-    axes.text(0, 1.03, scores, transform=axes.transAxes, fontsize=8, parse_math=False)
 
 
 def _printed(scores: pd.Series) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from oversmoothing.data.byte_names import Decode
 from oversmoothing.data.tokens.text import encode_bytes
-from oversmoothing.data.tokens.vocabulary import load_tokenizer, read_vocabulary
+from oversmoothing.data.tokens.vocabulary import byte_tokenizer, load_tokenizer, read_vocabulary
 from oversmoothing.data.windows import SCHEMA, TOKENS, read_windows, window_tokens
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.logit_files import logit_groups
@@ -27,7 +27,7 @@ NOWHERE = -1  # the offset of a prompt, which need not be from the corpus
 def main(job: Job) -> None:
     """Write one window for each prompt in `params.settings`; a prompt that is null is chosen by rule."""
     settings, tokenizer, vocabulary = job.params.settings, job.input.tokenizer, read_vocabulary(job.input.vocabulary)
-    encode = partial(encode_bytes, load_tokenizer(tokenizer), vocabulary) if tokenizer else _of_bytes
+    encode = partial(encode_bytes, load_tokenizer(tokenizer) if tokenizer else byte_tokenizer(), vocabulary)
     prompts, tokens = [], []
     for entry in settings["prompts"]:
         if entry["prompt"] is None:  # its tokens are known, and the text of one may not be that of a token alone
@@ -74,10 +74,6 @@ def read_prompts(path: str | Path) -> list[tuple[bytes, int]]:
     return [(prompt, int(tokens[0])) for prompt, tokens in zip(windows["prompt"].to_pylist(), scored, strict=True)]
 
 
-def _of_bytes(text: bytes) -> np.ndarray:
-    return np.frombuffer(text, np.uint8)
-
-
 SURE = 0.9  # probability that the truth gives the byte that follows
 REACH = 40  # scored bytes of each window that are considered, so that prompts fit into a figure's title
 
@@ -93,36 +89,25 @@ def typical_prompt(
     squared differences).
 
     Of each window the first `REACH` scored bytes are considered; `truth` and `family` are files of its logits; `decode`
-    turns tokens into their text. Returned are the tokens of the window before the byte, and the one of the byte, int64
-    (n,) and (1,). A `UserError` is raised if a file is missing or damaged.
+    turns tokens into their text. Returned are the tokens before the byte, and the one of the byte, int64 (n,) and (1,).
     """
-    table = read_windows(windows)
-    texts = [_parts(table, window, decode) for window in range(len(table))]
-    every = [(window, i) for window, (_, scored) in enumerate(texts) for i in range(min(REACH, len(scored)))]
-    inside = [
-        (window, i)
-        for window, i in every
-        if _in_word(b"".join([texts[window][0], *texts[window][1][:i]]), texts[window][1][i])
-    ] or every
-    places = tuple(np.array(inside).T)
-    sure = _of_following(truth, len(texts))[places]
+    prompts, scored = window_tokens(read_windows(windows))
+    every, inside = [], []  # places, and those inside words
+    for window, (prompt, following) in enumerate(zip(prompts, scored, strict=True)):
+        before = decode(prompt.tolist())
+        for i, token in enumerate(following[:REACH].tolist()):
+            every.append((window, i))
+            if before[-1:].isalpha() and decode([token]).isalpha():
+                inside.append((window, i))
+            before += decode([token])
+    tried = np.array(inside or every)
+    places = tuple(tried.T)
+    sure = _of_following(truth, len(prompts))[places]
     candidates = sure >= min(SURE, sure.max())
-    of_models = np.array([_of_following(path, len(texts))[places][candidates] for path in family])
+    of_models = np.array([_of_following(path, len(prompts))[places][candidates] for path in family])
     distance = ((of_models - of_models.mean(axis=1, keepdims=True)) ** 2).sum(axis=0)
-    window, position = np.array(inside)[candidates][distance.argmin()]
-    (prompt,), (scored,) = window_tokens(table.slice(window, 1))
-    return np.concatenate([prompt, scored[:position]]), scored[position : position + 1]
-
-
-def _parts(windows: pa.Table, window: int, decode: Decode) -> tuple[bytes, list[bytes]]:
-    """Text of a window's prompt, and of each of its scored bytes or tokens."""
-    (prompt,), (scored,) = window_tokens(windows.slice(window, 1))
-    return decode(prompt.tolist()), [decode([token]) for token in scored.tolist()]
-
-
-def _in_word(before: bytes, text: bytes) -> bool:
-    """Whether a byte or a token, and the byte before it, are ASCII letters."""
-    return before[-1:].isalpha() and text.isalpha()
+    window, position = tried[candidates][distance.argmin()]
+    return np.concatenate([prompts[window], scored[window][:position]]), scored[window][position : position + 1]
 
 
 def _of_following(logits: str | Path, windows: int) -> np.ndarray:

@@ -86,7 +86,7 @@ use rule svd_logits as showcase_svd_logits with:
     output:
         head=head_beside(SHOWN_LOGITS),
         logits=SHOWN_LOGITS,
-    localrule: not TRUNCATED_FROM_HUB
+    localrule: config["svd_of"] is None
 
 
 use rule score as showcase_score with:

@@ -31,6 +31,7 @@ OPERATIONS = "equal operations"
 EQUAL_LOSS = "equal loss"  # the linear head of the highest rank, trained for fewer steps to the same loss
 EQUAL_TTO = "equal TTO"  # the linear head of the same rank at the temperature with as much TTO
 NEIGHBOURS = "neighbours"  # of a linear head: what those next in rank give where they are interpolated
+LESS = (FULL, LINEAR_HEADS, GAIN, PARAMETERS, OPERATIONS, EQUAL_LOSS, EQUAL_TTO, NEIGHBOURS)
 NEAR = 0.02  # of the logarithm of a size: what counts as equal to the smallest
 SIZES = {"parameters": "weights", "products": "multiplications"}  # of heads
 ARM = ("kind", "rank", "arm")
@@ -38,9 +39,9 @@ ARM = ("kind", "rank", "arm")
 
 @dataclass(frozen=True)
 class Group:
-    """What models show that learned one text: by arm, an array by seed (rows) and measure (columns)."""
+    """What models show that learned one text."""
 
-    values: Mapping[str, pd.DataFrame]
+    values: Mapping[str, pd.DataFrame]  # by arm, and then by seed (rows) and measure (columns)
     arms: Mapping[str, Mapping[str, Any]]  # facts by name
     loss: str  # the measure that is the loss
     tempered: Mapping[tuple[int, str], pd.DataFrame]  # of linear heads, by seed and arm: a row each, hottest first
@@ -77,28 +78,13 @@ class Group:
 
 
 def explanations_table(levels: pd.DataFrame, tempered: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Levels and differences of each arm, for each text, over seeds.
+    """Record of levels and differences of each arm, for each text: means over ``n`` seeds with 95 % intervals.
 
-    Parameters
-    ----------
-    levels : DataFrame
-        ``law`` ("" for real text), ``model``, ``measure`` (of `MEASURES`) and ``value``, its mean over positions.
-        Against a law the loss is KL, which is the expected cross-entropy less the entropy of the law.
-    tempered : DataFrame
-        The same of linear heads at each ``temperature``: "tto" and whatever is to be compared at equal TTO.
-    models : DataFrame
-        ``law``, ``model`` and what `plan.of_model` says of it.
-
-    Returns
-    -------
-    DataFrame
-        Record: means over ``n`` seeds with 95 % intervals by Student's t; differences are paired by seed. At equal
-        loss a model is compared with the linear head of the highest rank, which learned for fewer steps, over which its
-        learning rate fell to 0 too; between two numbers of steps it is interpolated, for each seed. There is none where
-        a seed has a loss that no number of steps gives. At equal TTO it is compared with the linear head of its rank,
-        at the temperature that gives it this TTO (measure ``temperature``), which is interpolated as well. Notes give p
-        of a t-test that the difference is 0, by Holm's method over all arms of a measure and text.
-        ``head_parameters`` and ``head_products`` are sizes of heads.
+    `levels` has the ``law`` ("" for real text), ``model``, ``measure`` (of `MEASURES`) and ``value``, its mean over
+    positions; against a law the loss is KL, the expected cross-entropy less the entropy of the law. `tempered` has the
+    same of linear heads at each ``temperature``; `models` has ``law``, ``model`` and what `plan.of_model` says.
+    Intervals are Student's t, differences paired by seed; ``p`` is of a t-test that one is 0, by Holm's method over all
+    arms of a measure and text. At equal loss or TTO values are interpolated for each seed; if one has none, no row.
     """
     made = [_sizes(models)]
     curves: dict[str, dict[tuple[int, str], pd.DataFrame]] = {}
@@ -129,8 +115,9 @@ def _of_law(group: Group) -> Iterator[pd.DataFrame]:
     """Yield rows of levels, of temperatures at equal TTO, and of each difference, with p."""
     tempered = {arm: _tempered(group, arm)[["temperature"]] for arm in group.others if group.alike(arm)}
     yield means(*(_by_seed(group, arm, own) for arm, own in (*group.values.items(), *tempered.items())))
-    for less, difference in DIFFERENCES.items():
-        found = [_by_seed(group, arm, own) for arm in group.arms if (own := difference(group, arm)) is not None]
+    differences = {arm: _differences(group, arm) for arm in group.arms}
+    for less in LESS:
+        found = [_by_seed(group, arm, own[less]) for arm, own in differences.items() if less in own]
         for _, part in pd.concat(found).groupby("measure", sort=False) if found else ():
             if len(rows := means(part.assign(less=less))):
                 p = holm({arm: student_p(own.value.tolist()) for arm, own in part.groupby("arm")})
@@ -142,44 +129,40 @@ def _by_seed(group: Group, arm: str, values: pd.DataFrame) -> pd.DataFrame:
     return tidy.assign(**{key: group.arms[arm][key] for key in ARM})
 
 
-def _less_full(group: Group, arm: str) -> pd.DataFrame | None:
-    compared = arm in (*group.linear[:-1], *group.others)
-    return group.values[arm] - group.values[group.linear[-1]] if compared else None
+def _differences(group: Group, arm: str) -> dict[str, pd.DataFrame]:
+    """Return an arm's values less each of its `_bases`, and `GAIN`, by what is subtracted."""
+    less = {name: group.values[arm] - base for name, base in _bases(group, arm)}
+    known = {name: (facts["kind"], setting(facts["kind"], name)) for name, facts in group.arms.items()}
+    rank, highest = (group.arms[name]["rank"] for name in (arm, group.linear[-1]))
+    at_full = [name for name in group.others if known[name] == known[arm] and group.arms[name]["rank"] == highest]
+    if LINEAR_HEADS in less and rank != highest and at_full and (linear := group.alike(at_full[-1])):
+        less[GAIN] = less[LINEAR_HEADS] - (group.values[at_full[-1]] - group.values[linear])
+    return less
 
 
-def _less_linear(group: Group, arm: str) -> pd.DataFrame | None:
-    linear = group.alike(arm)
-    return group.values[arm] - group.values[linear] if linear else None
-
-
-def _more_than_at_full(group: Group, arm: str) -> pd.DataFrame | None:
-    def known(name: str) -> tuple[str, str]:
-        kind = group.arms[name]["kind"]
-        return kind, setting(kind, name)
-
-    highest, gained = group.arms[group.linear[-1]]["rank"], _less_linear(group, arm)
-    at_full = [name for name in group.others if known(name) == known(arm) and group.arms[name]["rank"] == highest]
-    if gained is None or not at_full or group.arms[arm]["rank"] == highest:
-        return None
-    full = _less_linear(group, at_full[-1])
-    return None if full is None else gained - full
-
-
-def _at_size(size: str) -> Callable[[Group, str], pd.DataFrame | None]:
-    """Return what an output layer shows less what linear heads of the same size do."""
-
-    def difference(group: Group, arm: str) -> pd.DataFrame | None:
-        other_layer = group.arms[arm]["kind"] in NOT_LINEAR
-        return group.values[arm] - at_size(group, arm, size, group.linear) if other_layer else None
-
-    return difference
+def _bases(group: Group, arm: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield what is subtracted from an arm's values."""
+    linear, own = group.linear, group.values[arm]
+    if arm in (*linear[:-1], *group.others):
+        yield FULL, group.values[linear[-1]]
+        control, loss = [group.values[name] for name in group.control], group.loss
+        if len(control) > 1:
+            losses = {seed: [one.at[seed, loss] for one in control] for seed in own.index}
+            equal = _each(control, lambda seed, shown: at_loss(losses[seed], shown, own.at[seed, loss]))
+            yield EQUAL_LOSS, equal.drop(columns=loss)
+    if alike := group.alike(arm):
+        yield LINEAR_HEADS, group.values[alike]
+        yield EQUAL_TTO, _tempered(group, arm)
+    if group.arms[arm]["kind"] in NOT_LINEAR:
+        yield PARAMETERS, at_size(group, arm, "parameters", linear)
+        yield OPERATIONS, at_size(group, arm, "products", linear)
+    if arm in linear[1:-1]:
+        place = linear.index(arm)
+        yield NEIGHBOURS, at_size(group, arm, "parameters", [linear[place - 1], linear[place + 1]])
 
 
 def at_size(group: Group, arm: str, size: str, linear: Sequence[str]) -> pd.DataFrame:
-    """What linear heads of the size of an arm show, on a straight line in its logarithm.
-
-    It is NaN below the smallest, and above the largest what that one shows.
-    """
+    """What linear heads of the size of an arm show, on a line in its logarithm; NaN below the smallest of them."""
     known = np.log([group.arms[name][size] for name in linear])
     place = math.log(group.arms[arm][size])
     if place < known[0] - NEAR:
@@ -195,21 +178,6 @@ def _each(frames: Sequence[pd.DataFrame], line: Callable[[Any, list[float]], flo
     )
 
 
-def _at_loss(group: Group, arm: str) -> pd.DataFrame | None:
-    control = [group.values[name] for name in group.control]
-    if len(control) < 2 or arm not in (*group.linear[:-1], *group.others):
-        return None
-    own, loss = group.values[arm], group.loss
-    equal = _each(
-        control, lambda seed, shown: at_loss([one.at[seed, loss] for one in control], shown, own.at[seed, loss])
-    )
-    return (own - equal).drop(columns=loss)
-
-
-def _at_tto(group: Group, arm: str) -> pd.DataFrame | None:
-    return group.values[arm] - _tempered(group, arm) if group.alike(arm) else None
-
-
 def _tempered(group: Group, arm: str) -> pd.DataFrame:
     """What the linear head of its rank shows where its TTO is that of an arm; NaN where it is so at no temperature."""
     rows = {}
@@ -219,23 +187,3 @@ def _tempered(group: Group, arm: str) -> pd.DataFrame:
             name: at_loss(curve["tto"].tolist(), curve[name].tolist(), tto) for name in curve if name != "tto"
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("seed")
-
-
-def _between(group: Group, arm: str) -> pd.DataFrame | None:
-    if arm not in group.linear[1:-1]:
-        return None
-    place = group.linear.index(arm)
-    neighbours = [group.linear[place - 1], group.linear[place + 1]]
-    return group.values[arm] - at_size(group, arm, "parameters", neighbours)
-
-
-DIFFERENCES: dict[str, Callable[[Group, str], pd.DataFrame | None]] = {
-    FULL: _less_full,
-    LINEAR_HEADS: _less_linear,
-    GAIN: _more_than_at_full,
-    PARAMETERS: _at_size("parameters"),
-    OPERATIONS: _at_size("products"),
-    EQUAL_LOSS: _at_loss,
-    EQUAL_TTO: _at_tto,
-    NEIGHBOURS: _between,
-}

@@ -2,28 +2,45 @@
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.scores.sums import summarise_scores
+from oversmoothing.store.layout import read_csv, write_csv
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables import story
 from oversmoothing.tables.contrasts import means, paired
+from oversmoothing.tables.figures.style import (
+    Look,
+    handles,
+    kind_look,
+    legend,
+    named,
+    rank_axis,
+    style,
+    titled,
+    whiskers,
+    write_figure,
+)
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import PUBLISHED, Page, Section, directions, labelled, pivot
-from oversmoothing.tables.record import chosen, record
-from oversmoothing.tables.story import legend
+from oversmoothing.tables.record import FACTS, chosen, numbers, read_record, record, written
 from studies.imposed_rank.table import MEASURES
 
 TBAT = METRICS["tbat"]
 COMPARED = {**MEASURES, "tbat": (TBAT.label, TBAT.unit, TBAT.better)}
 AT_LOSS = (*AGAINST_TRUTHS, "tbat")
 SLOWDOWN = "slowdown"
-FULL, EQUAL_LOSS = (
-    "full",
-    "equal loss",
-)  # what differences are from: the full model of the seed, at the end or on its way
+FULL, EQUAL_LOSS = "full", "equal loss"  # of differences: from the full model of the seed, at the end or on its way
 BETWEEN = {  # differences between two kinds at the same rank
     ("plain", "backward"): "plain head from scratch, less gradient alone",
     ("matched", "backward"): "plain head from scratch, matched start, less gradient alone",
@@ -33,6 +50,43 @@ BETWEEN = {  # differences between two kinds at the same rank
 }
 WAYS = {(kind, FULL): title for kind, title in TITLES.items()} | BETWEEN
 PAIR = ["seed", "truth", "measure"]  # what a model and the full one share
+TITLE = "What each way of imposing a rank costs over the full model, paired by seed."
+LABELS = {
+    "family": "on both, with a LayerNorm (the thesis)",
+    "plain": "on both: head W = A B from scratch",
+    "matched": "on both: the same, started as large as a full head",
+    "backward": "on the gradient alone (Murugan 2026)",
+    "retrained": "on the logits alone: head W = A B retrained",
+    "normed": "on the logits alone: retrained with LayerNorm",
+}
+PANELS = {
+    ("loss", FULL): "Loss above the full head's (nats)",
+    (SLOWDOWN, None): "Steps to equal loss (times the full head's)",
+    ("tto", FULL): "TTO above the full head's",
+    ("tto", EQUAL_LOSS): "TTO above the full head's at equal loss",
+}
+APART = 0.05  # octaves between the points of two ways at a rank
+
+
+def main(job: Job) -> None:
+    """Read the imposed-rank table, TBAT, histories and the full models' snapshots; write tables and figure."""
+    settings = job.params.settings
+    histories = {Path(path).parent.name: read_table(path).to_pandas() for path in job.input.histories}
+    along = [read_table(path).to_pandas().assign(model=Path(path).stem) for path in job.input.along]
+    table = read_record(job.input.table)
+    models = table.drop_duplicates("model").set_index("model")[list(FACTS)]
+    rows = []
+    for path in map(Path, job.input.tbat):
+        summary = summarise_scores(path, ["pure"], settings["resamples"], settings["seed"])[None, "pure"]
+        known = {**models.loc[path.stem], "model": path.stem}
+        rows.append({**known, "measure": "tbat", "unit": TBAT.unit, **numbers(summary)})
+    table = pd.concat([table, record(rows)], ignore_index=True)
+    by_seed = per_seed(table, histories, pd.concat(along, ignore_index=True))
+    write_csv(written(by_seed, Path(job.output.seeds).stem), job.output.seeds)
+    paired = paired_table(by_seed, read_csv(job.input.published))
+    write_record(job.output, paired, paired_page(paired, TITLE))
+    figure = draw(read_record(job.output.csv), settings["truth"])
+    write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
 
 
 def steps_to(history: pd.DataFrame, loss: float) -> float:
@@ -61,14 +115,10 @@ def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: 
     """Difference of every model from the full model of its seed, the member learned from scratch of highest rank.
 
     `table` is as `imposed_rank_table` returns it, with further rows of the measure ``tbat``; `histories` are of models
-    trained from the start; `along` holds the snapshots of the full models, with ``model``.
-
-    Returns
-    -------
-    DataFrame
-        Record by model: of the full models what they show; of others, at the end of training, that less `FULL`; of
-        `AT_LOSS`, of models run over the windows that `along` is of, that less what the full model has where its loss
-        comes down to that of this one, `EQUAL_LOSS`; and `SLOWDOWN`, a ratio (see `slowdown`).
+    trained from the start; `along` holds the snapshots of the full models. The record has, of the full models, what
+    they show; of others, at the end of training, that less `FULL`; of `AT_LOSS`, of models run over the windows that
+    `along` is of, that less what the full model has where its loss comes down to that of this one, `EQUAL_LOSS`; and
+    `SLOWDOWN`, a ratio (see `slowdown`).
     """
     learned = chosen(table, kind="family")
     names = learned[learned["rank"] == learned["rank"].max()].drop_duplicates("seed").set_index("seed").model
@@ -137,6 +187,51 @@ def paired_page(table: pd.DataFrame, title: str) -> Page:
         sections.append(Section(f"At the end of training, against `{truth}`", pivot(ends, ["rank", "way"], columns)))
         if rows := pivot(chosen(against, less=EQUAL_LOSS), ["rank", "way"], columns):
             sections.append(Section(f"At equal loss, against `{truth}`", rows))
-    words = legend(__file__, "paired_ranks", seeds=int(table.n.max()), published=table.published.notna().any())
+    words = story.legend(__file__, "paired_ranks", seeds=int(table.n.max()), published=table.published.notna().any())
     better = directions(COMPARED[name][2] for name in COMPARED if (table.measure == name).any())
     return Page(title, sections, [*words, better])
+
+
+def draw(table: pd.DataFrame, truth: str) -> Figure:
+    """Draw each measure against rank, a line for each kind of `LABELS`; whiskers are 95 % intervals over seeds."""
+    table = table[(table.truth.isna() | (table.truth == truth)) & (table.less.notna() | (table.measure == SLOWDOWN))]
+    drawn = {kind: kind_look(kind) for kind in LABELS if (table.kind == kind).any()}
+    table = table[table.kind.isin(drawn)]
+    with style():
+        figure = Figure(figsize=(10, 7.4))
+        panels = figure.subplots(2, 2)
+        panels[1, 1].sharey(panels[1, 0])
+        apart = [(i - (len(drawn) - 1) / 2) * APART for i in range(len(drawn))]
+        for axes, ((measure, less), title) in zip(panels.flat, PANELS.items(), strict=True):
+            part = chosen(table, measure=measure, less=less)
+            axes.axhline(1 if measure == SLOWDOWN else 0, color="0.35", linestyle=":", linewidth=1.2)
+            for (kind, look), octaves in zip(drawn.items(), apart, strict=True):
+                _points(axes, part[part.kind == kind].sort_values("rank"), look, octaves)
+            axes.set_title(title, size="medium")
+            axes.grid(axis="y")
+            if len(part):
+                rank_axis(axes, sorted(part["rank"].unique()), "rank")
+            if measure == SLOWDOWN:
+                axes.set_yscale("log", base=2)
+                axes.yaxis.set_major_formatter("{x:g}")
+        named_looks = {LABELS[kind]: look for kind, look in drawn.items()}
+        legend(figure, handles(named_looks, markersize=6, linewidth=1.2), columns=2)
+        seeds = int(table.n.max())
+        titled(
+            figure,
+            "Does a rank cost more in the logits or in the gradient?",
+            f"Each less the full head of its seed, mean of {seeds} seeds; whiskers: 95 % (Student's t); TTO against "
+            f"{named(truth)}; lower is better.",
+        )
+    return figure
+
+
+def _points(axes: Axes, part: pd.DataFrame, look: Look, octaves: float) -> None:
+    if part.empty:
+        return
+    ranks = part["rank"] * 2**octaves
+    axes.errorbar(ranks, part.value, yerr=whiskers(part), markersize=6, linewidth=1.2, capsize=2.5, **look)
+
+
+if __name__ == "__main__":
+    run(main)

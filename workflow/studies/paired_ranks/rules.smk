@@ -2,8 +2,7 @@
 
 Needs: tables/imposed_rank.csv, TBAT and loss histories of all arms, snapshots of those trained here, several seeds.
 Makes: tables/paired_ranks, closed_square, gradient and gradient_claims.{csv,md,html,tex};
-tables/paired_ranks_by_seed.csv;
-figures/paired_ranks, closed_square and gradient.{png,svg,pdf}.
+tables/paired_ranks_by_seed.csv; figures/paired_ranks, closed_square and gradient.{png,svg,pdf}.
 """
 
 from studies.imposed_rank import plan as imposed_rank
@@ -12,6 +11,9 @@ from studies.paired_ranks import plan as paired_ranks
 PAIRED = paired_ranks.compared(config)
 FULL = paired_ranks.full(config)
 BY_SEED = f"{RESULTS}/tables/paired_ranks_by_seed.csv"
+# Names, chapters and labels of a table and its figure.
+SQUARE = ("closed_square", "9 Gradient", "What a rank costs in the trunk and in the head")
+GRADIENT = ("gradient", "9 Gradient", "How much of the logits' gradient reaches the trunk")
 
 
 if PAIRED:
@@ -34,7 +36,7 @@ if PAIRED:
         params:
             settings=settings(**config["statistics"], truth=TRUTHS[0]),
         script:
-            "show_paired.py"
+            "paired.py"
 
 
 if PAIRED and imposed_rank.closes_a_square(config):
@@ -43,16 +45,12 @@ if PAIRED and imposed_rank.closes_a_square(config):
         input:
             seeds=BY_SEED,
         output:
-            **table("closed_square", "9 Gradient", "What a rank costs in the trunk and in the head"),
-            **figure(
-                "closed_square",
-                "9 Gradient",
-                "What a rank costs in the trunk and in the head",
-            ),
+            **table(*SQUARE),
+            **figure(*SQUARE),
         params:
             settings=settings(truth=TRUTHS[0]),
         script:
-            "show_square.py"
+            "square.py"
 
 
 if SNAPSHOTS:
@@ -61,12 +59,8 @@ if SNAPSHOTS:
         input:
             [f"{RESULTS}/dynamics/{model.name}.parquet" for model in SNAPSHOTS],
         output:
-            **table("gradient", "9 Gradient", "How much of the logits' gradient reaches the trunk"),
-            **figure(
-                "gradient",
-                "9 Gradient",
-                "How much of the logits' gradient reaches the trunk",
-            ),
+            **table(*GRADIENT),
+            **figure(*GRADIENT),
         params:
             settings=settings(
                 unit=UNIT,
@@ -76,7 +70,7 @@ if SNAPSHOTS:
                 ],
             ),
         script:
-            "show_gradient.py"
+            "gradient.py"
 
 
 if PAIRED and SNAPSHOTS:

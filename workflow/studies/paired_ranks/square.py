@@ -11,12 +11,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from scipy.special import stdtrit
 
+from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import LEVEL
+from oversmoothing.tables import story
+from oversmoothing.tables.figures.style import PALETTE, handles, legend, named, style, titled, whiskers, write_figure
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Cell, Page, Section, directions, labelled, pivot
-from oversmoothing.tables.record import chosen, over_seeds, record
-from oversmoothing.tables.story import legend
+from oversmoothing.tables.record import chosen, over_seeds, read_record, record
 from studies.paired_ranks.paired import COMPARED
 from studies.paired_ranks.paired import FULL as FULL_MODEL
 
@@ -32,28 +37,38 @@ TRAINED = {  # the same of models that are read as they were trained
     "backward": ("full head, gradient of rank r", FULL),
 }
 SHARE = "_share"  # at the end of a measure: of what trunk and head cost together
-LESS_CONTROL, LESS_BOTH = (
-    "control",
-    "sum of both",
-)  # differences: costs; of the cost of both, from what each costs alone
+LESS_CONTROL = "control"  # differences: costs
+LESS_BOTH = "sum of both"  # of the cost of both, from what each costs alone
 SHOWN = ("loss", "tto")
+TITLE = "What a rank costs in the trunk and in the head, each head retrained on a frozen trunk."
+TRUNKS = {  # in the order in which they had ever less
+    FULL: "full\nhead",
+    "full head, gradient of rank r": "full head,\ngradient\nof rank r",
+    NARROW: "head of\nrank r",
+}
+LOOKS: dict[str, dict[str, Any]] = {
+    FULL: {"color": PALETTE[0], "marker": "o", "linestyle": "-"},
+    NARROW: {"color": PALETTE[1], "marker": "v", "linestyle": "--"},
+}
+HOLLOW = {
+    "hollow: as trained, less the full model": {"color": "0.35", "marker": "D", "linestyle": "", "fillstyle": "none"}
+}
+APART = {FULL: -0.08, NARROW: 0.08}
+
+
+def main(job: Job) -> None:
+    """Read the differences by seed; write the table and the figure in all formats."""
+    table = square_table(read_record(job.input.seeds))
+    write_record(job.output, table, square_page(table, TITLE))
+    figure = draw(read_record(job.output.csv), job.params.settings["truth"])
+    write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
 
 
 def costs(by_seed: pd.DataFrame, measure: str, truth: str | None = None) -> Iterator[tuple[int, pd.DataFrame]]:
-    """Yield each rank at which the square is closed, and what its cells cost.
+    """Yield each rank at which the square is closed, and what its cells cost, from what `paired.per_seed` returns.
 
-    Parameters
-    ----------
-    by_seed : DataFrame
-        As `paired.per_seed` returns it.
-    measure, truth : str
-        Of which the costs are; None for no truth.
-
-    Yields
-    ------
-    rank : int
-    costs : DataFrame
-        By seed, the value of each kind of `RETRAINED` less that of the control, and the latter as ``control``.
+    The costs are by seed, the value of each kind of `RETRAINED` less that of the control, and the latter as
+    ``control``; of a measure without a truth, `truth` is None.
     """
     cells = levels(by_seed, measure, truth)
     value = cells[cells.kind.isin(RETRAINED)].pivot_table(index="seed", columns=["kind", "rank"], values="value")
@@ -76,13 +91,9 @@ def levels(by_seed: pd.DataFrame, measure: str, truth: str | None) -> pd.DataFra
 def ratio_interval(part: Sequence[float], whole: Sequence[float]) -> tuple[float, float, float]:
     r"""Return the ratio of two paired means with its 95 % interval.
 
-    It holds the ratios :math:`\theta` for which the mean of :math:`x - \theta y` cannot be distinguished from 0 by
-    Student's t (Fieller 1954, "Some problems in interval estimation"). All are NaN where that mean of y itself cannot.
-
-    Parameters
-    ----------
-    part, whole : sequences of float, shape (n,)
-        x and y, in pairs.
+    It holds the ratios :math:`\theta` for which the mean of :math:`x - \theta y`, x in `part` and y in `whole`, cannot
+    be distinguished from 0 by Student's t (Fieller 1954, "Some problems in interval estimation"). All are NaN where
+    that mean of y itself cannot.
     """
     n = len(part)
     if n < 2:
@@ -98,20 +109,11 @@ def ratio_interval(part: Sequence[float], whole: Sequence[float]) -> tuple[float
 
 
 def square_table(by_seed: pd.DataFrame) -> pd.DataFrame:
-    """Value and cost of each cell at each rank at which the square is closed, over all seeds.
+    """Record of the value and cost of each cell at each rank at which the square is closed, over all seeds.
 
-    Parameters
-    ----------
-    by_seed : DataFrame
-        As `paired.per_seed` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Record; ``n`` counts seeds, intervals are 95 % by Student's t. Measures: those of `COMPARED`; costs
-        are less the full head retrained on its own trunk, `LESS_CONTROL`, or for a model read as it was trained less
-        the full model as trained; with `SHARE`, that cost of a retrained cell as a share of what a trunk and a head of
-        that rank cost together.
+    Costs are less the full head retrained on its own trunk, `LESS_CONTROL`, or for a model read as it was trained less
+    the full model as trained; with `SHARE`, the cost of a retrained cell as a share of what a trunk and a head of that
+    rank cost together.
     """
     rows = []
     compared = by_seed[by_seed.measure.isin(COMPARED)]
@@ -149,7 +151,7 @@ def square_page(table: pd.DataFrame, title: str) -> Page:
         Section(f"Against `{truth}`", _rows(table[table.truth.isna() | (table.truth == truth)]))
         for truth in table.truth.dropna().unique()
     ]
-    words = legend(__file__, "closed_square", seeds=int(table.n.max()))
+    words = story.legend(__file__, "closed_square", seeds=int(table.n.max()))
     return Page(title, sections, [*words, directions(COMPARED[name][2] for name in SHOWN)])
 
 
@@ -175,3 +177,55 @@ def _rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
         named = {"rank": str(rank), "trunk trained behind": "interaction"}
         rows += [named | cell for cell in pivot(chosen(together, rank=rank), ["rank"], columns)]
     return rows
+
+
+def draw(table: pd.DataFrame, truth: str) -> Figure:
+    """Draw what each head costs on each trunk, TTO against `truth`; whiskers are 95 % intervals over seeds."""
+    table = table[table.truth.isna() | (table.truth == truth)]
+    costs = table[table.less.notna() & (table.less != LESS_BOTH)]
+    ranks = sorted(table["rank"][table.kind == "own_trunk"].unique(), reverse=True)
+    read = {trunk for kind, (trunk, _) in (RETRAINED | TRAINED).items() if kind in set(table.kind)}
+    trunks = [trunk for trunk in TRUNKS if trunk == FULL or trunk in read]
+    with style():
+        figure = Figure(figsize=(1.2 + 3.0 * max(len(ranks), 2), 6.4))
+        panels = figure.subplots(len(SHOWN), len(ranks), sharex=True, sharey="row", squeeze=False)
+        for measure, line in zip(SHOWN, panels, strict=True):
+            for rank, axes in zip(ranks, line, strict=True):
+                part = chosen(costs, rank=rank, measure=measure).set_index("kind")
+                _panel(axes, part, trunks)
+                axes.set_title(f"{COMPARED[measure][0]}, r = {rank}", size="medium")
+        for axes in panels[-1]:
+            axes.set_xticks(range(len(trunks)), [TRUNKS[trunk] for trunk in trunks], size="small")
+        panels[-1, 0].set_xlabel("what stood on the trunk when it was trained", loc="left")
+        heads = {f"read by a {head}": look for head, look in LOOKS.items()}
+        legend(figure, handles(heads, markersize=6, linewidth=1.4) + handles(HOLLOW, markersize=6), columns=3)
+        seeds = int(table.n.max())
+        titled(
+            figure,
+            "What do trunk and head of rank r cost over a full head on its own trunk?",
+            f"Mean of {seeds} seeds; whiskers: 95 % (Student's t); TTO against {named(truth)}; lower is better.",
+        )
+    return figure
+
+
+def _panel(axes: Axes, part: pd.DataFrame, places: Sequence[str]) -> None:
+    axes.axhline(0, color="0.35", linestyle=":", linewidth=1.2)
+    lines: dict[str, list[tuple[float, float]]] = {FULL: [(APART[FULL], 0.0)], NARROW: []}
+    for kinds, filled in ((RETRAINED, True), (TRAINED, False)):
+        for kind, (trunk, head) in kinds.items():
+            if kind in part.index:
+                row = part.loc[kind]
+                x = places.index(trunk) + APART[head] * (1 if filled else 2)
+                look = {**LOOKS[head], "linestyle": "", "fillstyle": "full" if filled else "none"}
+                axes.errorbar([x], [row.value], yerr=whiskers(row), markersize=6, linewidth=1.2, capsize=2.5, **look)
+                if filled:
+                    lines[head].append((x, row.value))
+    axes.plot(*lines[FULL][0], markersize=6, **{**LOOKS[FULL], "linestyle": ""})
+    for head, points in lines.items():
+        axes.plot(*zip(*points, strict=True), linewidth=1.2, **{**LOOKS[head], "marker": ""})
+    axes.grid(axis="y")
+    axes.set_xlim(-0.5, len(places) - 0.5)
+
+
+if __name__ == "__main__":
+    run(main)

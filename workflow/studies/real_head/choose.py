@@ -1,6 +1,6 @@
 """How much of each memory a truth takes: chosen on half of the documents of a text, judged on the others."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +22,8 @@ from studies.real_head.memories import (
     spread,
     squared_distances,
 )
-from studies.real_head.mixture import cell, cells, filled, shares
 from studies.real_head.names import ALL, FLATTER, LONGER, MEMORIES, MODEL, SHORT, SHUFFLED
-from studies.real_head.truths import TEMPERATURE, Choice, Head, memories_of
+from studies.real_head.truths import TEMPERATURE, Choice, Head, cell, cells, filled, memories_of, shares
 
 BLOCK = 64  # positions whose distributions are held at once
 LOSSES = pa.schema([("document", pa.int32()), ("position", pa.int32()), ("truth", pa.string()), ("loss", pa.float64())])
@@ -32,17 +31,16 @@ LOSSES = pa.schema([("document", pa.int32()), ("position", pa.int32()), ("truth"
 
 def main(job: Job) -> None:
     """Read states and the head; write what was chosen, and the losses of every truth on the documents held out."""
-    settings, documents = job.params.settings, Documents(job.input.states)
-    head = Head.read(job.input.head)
+    settings, documents, head = job.params.settings, Documents(job.input.states), Head.read(job.input.head)
     choice = choose(documents, head, settings["sharpness"], settings["neighbours"])
     write_sealed(job.output.choice, {**choice.__dict__, "settings": settings})
-    rows = [row for number in documents.held_out() for row in losses(documents, number, head, choice)]
+    rows = [row for number in documents.held_out for row in losses(documents, number, head, choice)]
     write_table(job.output.losses, pa.Table.from_pylist(rows, LOSSES), provenance(settings))
 
 
 def choose(documents: Documents, head: Head, sharpness: Sequence[float], count: int) -> Choice:
     """Return what gives the documents that choose the lowest loss: the sharpness of each memory, then the parts."""
-    numbers = documents.chosen_with()
+    numbers = documents.chosen_with
     passages = [documents.passage(number) for number in numbers]
     scale = spread(np.concatenate([passage.states for passage in passages]))
     model = np.exp(np.concatenate([given(head, passage) for passage in passages]))
@@ -51,7 +49,11 @@ def choose(documents: Documents, head: Head, sharpness: Sequence[float], count: 
 
     def best(made: Callable[[float], list[Iterable[Weighted]]]) -> tuple[float, Remembered]:
         known = {sharp: remembered(passages, made(sharp)) for sharp in sharpness}
-        sharp = min(known, key=lambda sharp: loss(model, [known[sharp]], fitted(model, [known[sharp]])))
+
+        def loss(sharp: float) -> float:
+            return -float(np.log(mixture(model, [known[sharp]], fitted(model, [known[sharp]]))).mean())
+
+        sharp = min(known, key=loss)
         return sharp, known[sharp]
 
     chosen = {
@@ -59,8 +61,12 @@ def choose(documents: Documents, head: Head, sharpness: Sequence[float], count: 
         "ngram": (1.0, remembered(passages, [ngram(own) for own in passages])),
         "neighbours": best(lambda s: [neighbours(*own, s) for own in near]),
     }
-    parts = {name: _named({name: chosen[name][1]}, model) for name in MEMORIES}
-    parts[ALL] = _named({name: found for name, (_, found) in chosen.items()}, model)
+    named = {name: found for name, (_, found) in chosen.items()}
+    mixed = {name: {name: named[name]} for name in MEMORIES} | {ALL: named}
+    parts = {
+        truth: [dict(zip(of, part.tolist(), strict=True)) for part in fitted(model, list(of.values()))]
+        for truth, of in mixed.items()
+    }
     return Choice({name: sharp for name, (sharp, _) in chosen.items()}, parts, scale, count)
 
 
@@ -126,16 +132,6 @@ def mixture(model: np.ndarray, memories: Sequence[Remembered], parts: np.ndarray
     here = parts[cell([own.highest for own in memories])]
     table = filled(model, [own.of_next for own in memories])
     return table[:, 0] * (1 - here.sum(axis=1)) + (table[:, 1:] * here).sum(axis=1)
-
-
-def loss(model: np.ndarray, memories: Sequence[Remembered], parts: np.ndarray) -> float:
-    """Mean loss of a mixture."""
-    return -float(np.log(mixture(model, memories, parts)).mean())
-
-
-def _named(memories: Mapping[str, Remembered], model: np.ndarray) -> list[dict[str, float]]:
-    parts = fitted(model, list(memories.values()))
-    return [dict(zip(memories, own.tolist(), strict=True)) for own in parts]
 
 
 if __name__ == "__main__":

@@ -16,39 +16,27 @@ def schema(width: int) -> pa.Schema:
 
 
 class Documents:
-    """The documents of such a file, those to choose with and those that are held out."""
+    """The documents of such a file, those that choose the truths (`chosen_with`) and those that judge (`held_out`)."""
 
     def __init__(self, path: str) -> None:
         table = read_table(path).combine_chunks()
         self._of = table["document"].to_numpy()
         self._tokens = table["token"].to_numpy()
         self._states = {name: vectors(table[name].chunk(0)) for name in ("state", "short_state")}
-
-    @property
-    def numbers(self) -> list[int]:
-        """Numbers of the documents."""
-        return np.unique(self._of).tolist()
+        numbers: list[int] = np.unique(self._of).tolist()
+        self.held_out, self.chosen_with = numbers[::2], numbers[1::2]
 
     def passage(self, document: int, column: str = "state") -> Passage:
         """Return a document, with what enters the head after all tokens before (`state`), or a few (`short_state`)."""
         rows = np.flatnonzero(self._of == document)
         return Passage(self._tokens[rows].astype(np.int64), self._states[column][rows[:-1]])
 
-    def chosen_with(self) -> list[int]:
-        """Documents that choose the truths."""
-        return self.numbers[1::2]
-
-    def held_out(self) -> list[int]:
-        """Documents that judge them."""
-        return self.numbers[::2]
-
     def others(self, document: int) -> Passage:
         """Return the documents that choose the truths, but for this one, as one passage to look up states in."""
-        passages = [self.passage(other) for other in self.chosen_with() if other != document]
+        passages = [self.passage(other) for other in self.chosen_with if other != document]
         followed = np.concatenate([own.next for own in passages])
         return Passage(np.concatenate([[NOTHING_FOLLOWS], followed]), np.concatenate([own.states for own in passages]))
 
     def after(self, document: int) -> int:
         """Return the document after one that is held out, or the first after the last."""
-        order = self.held_out()
-        return order[(order.index(document) + 1) % len(order)]
+        return self.held_out[(self.held_out.index(document) + 1) % len(self.held_out)]

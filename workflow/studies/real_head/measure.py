@@ -1,6 +1,5 @@
 """What the head of a model in use forces of its distance from a truth that predicts its text better."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,8 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.store.sealed_json import read_sealed
 from studies.real_head.documents import Documents
-from studies.real_head.truths import Choice, Head, distributions
+from studies.real_head.truths import Choice, Head, beside
 
 ROWS = pa.schema(
     [
@@ -33,45 +31,19 @@ MOST = 0.9
 
 
 def main(job: Job) -> None:
-    """Read states, the head and what was chosen; write a row of `ROWS` for each position."""
-    settings, truth = job.params.settings, job.params.settings["truth"]
-    documents = Documents(job.input.states)
-    chosen = read_sealed(job.input.choice)
-    choice = Choice(chosen["sharpness"], chosen["parts"], chosen["scale"], chosen["neighbours"])
-    model, head = Head.read(job.input.head), Head.read(job.input.head, settings["rank"])
-    rows = measure(documents, truth, choice, model, head, settings["positions"])
+    """Read states, the head and what was chosen; write a row of `ROWS` at evenly spaced positions held out."""
+    settings, documents = job.params.settings, Documents(job.input.states)
+    heads = Head.read(job.input.head), Head.read(job.input.head, settings["rank"])
+    prepared = prepare(heads[1].weights, heads[1].bias)
+    following = {number: documents.passage(number).next for number in documents.held_out}
+    places = [(number, position) for number, tokens in following.items() for position in range(len(tokens))]
+    some = [places[i] for i in positions_of(len(places), settings["positions"])]
+    measured = beside(documents, settings["truth"], Choice.read(job.input.choice), *heads, some)
+    rows = [
+        {"document": number, "position": position} | _at(prepared, p, log_q, following[number][position])
+        for (number, position), p, log_q in tqdm(measured, settings["truth"], len(some), unit="position", disable=None)
+    ]
     write_table(job.output[0], pa.Table.from_pylist(rows, ROWS), provenance(settings))
-
-
-def measure(
-    documents: Documents, truth: str, choice: Choice, model: Head, head: Head, count: int
-) -> list[dict[str, Any]]:
-    """Rows of `ROWS` at so many evenly spaced positions of the documents held out.
-
-    The truth is made of `model`, the head as it is; `head`, the same or a truncated one, is held against it.
-    """
-    held_out, prepared = documents.held_out(), prepare(head.weights, head.bias)
-    lengths = [len(documents.passage(number).states) for number in held_out]
-    owner, place = _places(lengths, count)
-    rows = []
-    with tqdm(total=count, desc=truth, unit="position", disable=None) as shown:
-        for i, number in enumerate(held_out):
-            here, following = place[owner == i], documents.passage(number).next
-            if not len(here):
-                continue
-            truths, states = distributions(documents, number, here, truth, choice, model)
-            for at, p, log_q in zip(here, truths, head.log_q(states), strict=True):
-                rows.append({"document": number, "position": int(at)} | _at(prepared, p, log_q, int(following[at])))
-                shown.update()
-    return rows
-
-
-def _places(lengths: Sequence[int], count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Evenly spaced positions of documents: the document of each, from 0, and the position in it."""
-    ends = np.cumsum(lengths)
-    places = positions_of(int(ends[-1]), count)
-    owner = np.searchsorted(ends, places, side="right")
-    return owner, places - np.concatenate([[0], ends])[owner]
 
 
 def _at(head: Family, p: np.ndarray, log_q: np.ndarray, token: int) -> dict[str, Any]:

@@ -1,8 +1,5 @@
 """What remembers a text, as distributions of its next token: three memories, each a weighting of tokens seen before.
 
-A memory gives every position weights over tokens that followed earlier ones, so that it names few tokens, and no head
-of few dimensions was made for just these. Each is a distribution, or nothing where there is nothing to remember.
-
 References
 ----------
 E. Grave, A. Joulin and N. Usunier, "Improving neural language models with a continuous cache", ICLR 2017 (`neural`).
@@ -52,10 +49,7 @@ def neural(
 
 
 def neighbours(near: np.ndarray, distances: np.ndarray, sharpness: float) -> Iterator[Weighted]:
-    """Yield of each position what followed its nearest states of other documents, weighted as in `neural`.
-
-    `near` (n, k) are the tokens that followed, and `distances` (n, k) how far the states are.
-    """
+    """Yield of each position what followed its nearest states (n, k) of other documents, weighted as in `neural`."""
     for tokens, far in zip(near, distances, strict=True):
         yield merged(tokens, softmax(-sharpness * far))
 

@@ -1,10 +1,9 @@
 """What the head of a model in use forces of its distance from truths that predict its text better.
 
 Needs: the manifest of the model, and the files that `real_head.texts` names.
-Makes: real_head/states/{text}.parquet and .head.safetensors; real_head/choice/{text}.json and
-real_head/losses/{text}.parquet; real_head/forced/{text}/{truth}.parquet; real_head/norm.json and
-real_head/sphere/{text}/{truth}.parquet; tables/real_head.{csv,md,html,tex} and figures/real_head.{png,svg,pdf}. Nothing
-without a model.
+Makes: real_head/states/{text}.parquet, .head.safetensors and .norm.json; real_head/choice/{text}.json and
+real_head/losses/{text}.parquet; real_head/{forced,sphere}/{text}/{truth}.parquet; tables/real_head.{csv,md,html,tex} and
+figures/real_head.{png,svg,pdf}. Nothing without a model.
 """
 
 from studies.real_head import plan as real_head
@@ -26,6 +25,7 @@ if REAL_TEXTS:
             text=lambda wildcards: ancient(plan.corpus.matching_files(REAL_TEXTS[wildcards.text]["paths"])),
         output:
             head=REAL_STATES.replace(".parquet", ".head.safetensors"),
+            norm=REAL_STATES.replace(".parquet", ".norm.json"),
             states=REAL_STATES,
         wildcard_constraints:
             text=one_of(REAL_TEXTS),
@@ -74,28 +74,13 @@ if REAL_TEXTS:
         script:
             "measure.py"
 
-    rule real_head_norm:
-        input:
-            asset=MANIFEST_OF.format(asset=real_head.asset(config)),
-        output:
-            f"{RESULTS}/real_head/norm.json",
-        resources:
-            **ON_GPU,
-            **per_attempt(mem_mb=4000, runtime=60),
-        params:
-            settings=real_head.norm_settings(config),
-            by_name=lambda wildcards: fingerprints(ADAPTERS),
-            device=DEVICE,
-        script:
-            "norm.py"
-
     rule real_head_sphere:
         input:
             states=REAL_STATES,
             head=REAL_STATES.replace(".parquet", ".head.safetensors"),
             choice=REAL_CHOICE,
             forced=REAL_FORCED,
-            norm=f"{RESULTS}/real_head/norm.json",
+            norm=REAL_STATES.replace(".parquet", ".norm.json"),
         output:
             REAL_SPHERE,
         wildcard_constraints:
@@ -111,7 +96,6 @@ if REAL_TEXTS:
     rule real_head_table:
         input:
             losses=expand(REAL_LOSSES, text=REAL_TEXTS),
-            choices=expand(REAL_CHOICE, text=REAL_TEXTS),
             forced=expand(REAL_FORCED, text=REAL_TEXTS, truth=REAL_TRUTHS),
             sphere=expand(REAL_SPHERE, text=REAL_TEXTS, truth=ON_SPHERE),
         output:

@@ -16,6 +16,7 @@ from oversmoothing.data.tokens.vocabulary import AUTO, FAST, Vocabulary, load_to
 from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.device import autocast, setup
+from oversmoothing.models.final_norm import norm_before_head
 from oversmoothing.models.logit_files import save_head
 from oversmoothing.models.spectra import ALONE
 from oversmoothing.models.truths.load import load_token_lm
@@ -23,13 +24,14 @@ from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.store.provenance import provenance
+from oversmoothing.store.sealed_json import write_sealed
 from studies.real_head.documents import schema
 
 logger = logging.getLogger(__name__)
 
 
 def main(job: Job) -> None:
-    """Read a text and the model's files; write the states of its documents, a row group each, and the head."""
+    """Read a text and the model's files; write the states of its documents, a row group each, the head and its norm."""
     settings, text = job.params.settings, job.params.settings["text"]
     compute, folder = setup(job.params.device, settings), asset_folder(job.input.asset)
     tokenizer = load_tokenizer(folder / FAST)
@@ -37,13 +39,14 @@ def main(job: Job) -> None:
     chosen = documents(text, tokenizer, vocabulary, settings["documents"], settings["tokens"])
     model = load_token_lm(folder, settings["model"], vocabulary, AUTO, *compute)
     if model.cap is not None:
-        raise UserError(
-            f"real_head.model: {settings['model']} caps its logits, so its head is no linear map; name another"
-        )
+        raise UserError(f"real_head.model: {settings['model']} caps its logits; name one whose head is a linear map")
     made_by = provenance(settings, model=settings["model"], **compute.facts)
     weight = model.head.weight.float().cpu().numpy()
     bias = None if model.head.bias is None else model.head.bias.float().cpu().numpy()
     save_head(job.output.head, weight, bias, {**made_by, "head": ALONE}, None)
+    norm = norm_before_head(model)
+    parts = {"centres": norm.centres, "gain": norm.gain.tolist(), "bias": norm.bias.tolist()} if norm else {}
+    write_sealed(job.output.norm, parts)
     with open_writer(job.output.states, schema(model.config.width), made_by) as writer:
         for number, tokens in enumerate(tqdm(chosen, desc=text["name"], unit="document", disable=None)):
             places = pa.array(np.arange(len(tokens)), pa.int32())
@@ -70,10 +73,7 @@ def documents(text: dict, tokenizer: Tokenizer, vocabulary: Vocabulary, count: i
 
 @torch.inference_mode()
 def states_of(model: TokenModel, tokens: np.ndarray, short: int, precision: str) -> Iterator[np.ndarray]:
-    """Yield what enters the head at each token, float32 (n, d): after the whole text, and after the last tokens of it.
-
-    The latter are at most `short` with the token itself, and at least half as many, or all.
-    """
+    """Yield what enters the head at each token, float32 (n, d): after all text, and after at most `short` tokens."""
     read = torch.from_numpy(tokens).to(model.head.weight.device)[None]
 
     def entered(part: Tensor) -> Tensor:

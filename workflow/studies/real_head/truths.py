@@ -1,18 +1,23 @@
 """The truths that a head is held against at positions of documents: the model mixed with memories, and controls."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 from scipy.special import log_softmax
 
 from oversmoothing.models.heads import read_model_head
+from oversmoothing.store.sealed_json import read_sealed
 from studies.real_head.documents import Documents
 from studies.real_head.memories import Passage, Weighted, nearest, neighbours, neural, ngram, squared_distances
-from studies.real_head.mixture import mixed
 from studies.real_head.names import ALL, FLATTER, LONGER, SHUFFLED
 
 TEMPERATURE = 1.25  # of the truth that is the model with flatter distributions
+STEPS = 300  # of expectation maximisation
+SETTLED = 1e-9  # nats a token, that a step gains when it is the last
+LEVELS = (0.2, 0.6)  # of confidence in a token, between which the parts of memories differ
 
 
 @dataclass(frozen=True)
@@ -20,9 +25,15 @@ class Choice:
     """What was chosen: the `sharpness` of memories, by name, and their `parts` of each truth, by cell and name."""
 
     sharpness: Mapping[str, float]
-    parts: Mapping[str, Sequence[Mapping[str, float]]]  # see `mixture.cell`
+    parts: Mapping[str, Sequence[Mapping[str, float]]]  # see `cell`
     scale: float  # see `memories.spread`
     neighbours: int
+
+    @classmethod
+    def read(cls, path: str) -> "Choice":
+        """Return what the file of a text says."""
+        chosen = read_sealed(path)
+        return cls(*(chosen[name] for name in ("sharpness", "parts", "scale", "neighbours")))
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,16 @@ def memories_of(
     }
 
 
+def beside(
+    documents: Documents, truth: str, choice: Choice, model: Head, head: Head, places: Sequence[tuple[int, int]]
+) -> Iterator[tuple[tuple[int, int], np.ndarray, np.ndarray]]:
+    """Yield places (document, position), p (v,) of the truth made of `model`, and log q (v,) of a `head` there."""
+    for number, of_document in groupby(places, itemgetter(0)):
+        here = list(of_document)
+        truths, states = distributions(documents, number, [position for _, position in here], truth, choice, model)
+        yield from zip(here, truths, head.log_q(states), strict=True)
+
+
 def distributions(
     documents: Documents, number: int, positions: Sequence[int], truth: str, choice: Choice, model: Head
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -77,3 +98,48 @@ def distributions(
     parts = choice.parts[ALL if truth == SHUFFLED else truth]
     of = [{name: given[at] for name, given in memories.items()} for at in positions]
     return np.stack([mixed(np.exp(q), own, parts) for q, own in zip(log_q, of, strict=True)]), states
+
+
+def shares(probabilities: np.ndarray) -> np.ndarray:
+    """Return the shares (k,) of k distributions whose mixture gives tokens the highest likelihood.
+
+    `probabilities` (n, k) are what each gives the n tokens, and 1 token more is one that the first alone gives, so
+    that its share is above 0. The logarithm of the likelihood is concave in the shares, and expectation maximisation
+    climbs it.
+    """
+    part, reached = np.full(probabilities.shape[1], 1 / probabilities.shape[1]), -np.inf
+    more = np.eye(len(part))[0]
+    for _ in range(STEPS):
+        together = probabilities @ part
+        if (now := float(np.log(together).sum() + np.log(part[0]))) < reached + SETTLED * len(together):
+            break
+        given = (probabilities / together[:, None]).sum(axis=0)
+        part, reached = (part * given + more) / (len(together) + 1), now
+    return part
+
+
+def filled(model: np.ndarray, memories: Sequence[np.ndarray]) -> np.ndarray:
+    """Probabilities (n, 1 + k) of the model and of memories, each (n,), with the model's where one has nothing."""
+    return np.stack([model, *(np.where(np.isnan(own), model, own) for own in memories)], axis=1)
+
+
+def cell(highest: Sequence[np.ndarray]) -> np.ndarray:
+    """Number (n,) of the cell of memories by their confidences, each the highest probability (n,), among `LEVELS`."""
+    places = [np.searchsorted(LEVELS, own, side="right") for own in highest]
+    return np.ravel_multi_index(places, [len(LEVELS) + 1] * len(places))
+
+
+def cells(count: int) -> int:
+    """Number of cells of so many memories."""
+    return (len(LEVELS) + 1) ** count
+
+
+def mixed(q: np.ndarray, memories: Mapping[str, Weighted], parts: Sequence[Mapping[str, float]]) -> np.ndarray:
+    """Distribution (v,): q (v,), and of memories that have something their parts in the cell of their confidences."""
+    here = parts[int(cell([np.array([memories[name][1].max(initial=0.0)]) for name in parts[0]])[0])]
+    there = {name: part for name, part in here.items() if len(memories[name][0])}
+    p = (1 - sum(there.values())) * q
+    for name, part in there.items():
+        tokens, weights = memories[name]
+        p[tokens] += part * weights
+    return p / p.sum()

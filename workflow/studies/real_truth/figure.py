@@ -14,9 +14,10 @@ from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import legend, named, other_look, rank_axis, style, titled, whiskers
 from oversmoothing.tables.record import chosen
-from studies.real_truth.table import FORCED, OF
 
 TTO = AGAINST_TRUTHS[0]
+FORCED = "forced"
+OF = "_of"  # at the end of a measure: the KL at the same positions
 WIDTH = 0.38  # of a bar
 
 

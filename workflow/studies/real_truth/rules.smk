@@ -24,4 +24,4 @@ if real_truth.compared(config):
                 **config["statistics"], models=real_truth.members(config), truths=real_truth.truths(config)
             ),
         script:
-            "show.py"
+            "table.py"

@@ -1,19 +1,26 @@
-"""Table of the family against truths of two kinds: levels, what heads force, steps between ranks, and the bias."""
+"""The family against truths of two kinds: levels, what heads force, steps between ranks, and the bias."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from oversmoothing.jobs import Job, run
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.scores.sums import pure_means, summarise_scores
+from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.contrasts import at, means, paired
+from oversmoothing.tables.figures.style import write_figure
+from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import Page, Section, directions, labelled, pivot
 from oversmoothing.tables.record import chosen, record
 from oversmoothing.tables.story import legend
+from studies.real_truth.figure import FORCED, OF, draw
 
-SHARE, OF = "_share", "_of"  # at the end of a measure: its share of KL, and that KL, at the same positions
-FORCED, BEST = "forced", "best"
+SHARE = "_share"  # at the end of a measure: its share of KL
+BEST = "best"
 TITLE = "The family against a truth that is trained here and against real language models."
 NAMES = {
     "forced (nats)": FORCED,
@@ -23,31 +30,57 @@ NAMES = {
 }
 
 
+def main(job: Job) -> None:
+    """Read scores, and what heads force; write the table and the figure in all formats."""
+    settings = job.params.settings
+    scores = pd.DataFrame(pure_means(job.input.scores))
+    values = pd.concat([scores, forced(job.input.forced, FORCED), forced(job.input.best_heads, BEST)])
+    between = of_truths(job.input.truths, settings["resamples"], settings["seed"])
+    table = truths_table(values, between, settings["models"], settings["truths"])
+    write_record(job.output, table, truths_page(table, settings["truths"]))
+    write_figure(draw(table, settings["truths"]), [job.output.png, job.output.pdf, job.output.svg])
+
+
+def forced(paths: Iterable[str], measure: str) -> pd.DataFrame:
+    """As `pure_means`: what heads force of KL, its share of KL, and the KL at the same positions.
+
+    Of the best heads of each rank, which are fitted to windows, only the others count.
+    """
+    rows = []
+    for path in map(Path, paths):
+        scores = read_table(path).to_pandas()
+        scores = scores[~scores.fitted] if measure == BEST else scores
+        for truth, mean in scores.groupby("truth", observed=True)[["kl", measure]].mean().iterrows():
+            facts, value = {"model": path.stem, "truth": truth}, mean[measure]
+            of_truth = {measure: value, f"{measure}{SHARE}": value / mean.kl, f"{measure}{OF}": mean.kl}
+            rows += [{**facts, "measure": name, "value": number} for name, number in of_truth.items()]
+    return pd.DataFrame(rows, columns=["model", "truth", "measure", "value"])
+
+
+def of_truths(paths: Iterable[str], resamples: int, seed: int) -> pd.DataFrame:
+    """As `pure_means` of truths against the others, with ``low``, ``high`` over windows and ``n`` positions."""
+    rows = []
+    for path in map(Path, paths):
+        for (truth, _), found in summarise_scores(path, ["pure"], resamples, seed).items():
+            facts = {"model": path.stem, "truth": truth, "measure": path.parent.name, "kind": "truth"}
+            rows.append({**facts, "value": found.mean, "low": found.low, "high": found.high, "n": found.n})
+    return pd.DataFrame(rows)
+
+
 def truths_table(
     values: pd.DataFrame,
     between: pd.DataFrame,
     models: Sequence[Mapping[str, Any]],
     truths: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """Levels of each rank against each truth, and differences of them, over seeds.
+    """Record of the levels of each rank against each truth, and of differences of them, over seeds.
 
-    Parameters
-    ----------
-    values : DataFrame
-        ``model``, ``truth``, ``measure``, ``value``: means over positions.
-    between : DataFrame
-        The same of truths against each other, with ``low``, ``high`` and ``n``.
-    models : sequence of mappings
-        What `record.facts` reads, with a rank and a seed each.
-    truths : mapping
-        Names of the truths that are trained here, ``own``, and of the others, ``real``.
+    `values` has ``model``, ``truth``, ``measure`` and ``value``, means over positions; `between` the same of truths
+    against each other (`of_truths`). `truths` names those that are trained here, ``own``, and the others, ``real``.
 
-    Returns
-    -------
-    DataFrame
-        Record. Levels are means over ``n`` seeds with 95 % intervals by Student's t. Differences are paired by seed,
-        and ``less`` names what is subtracted: the next higher rank and the highest one, against the same truth; or, at
-        the same rank, the value against the first of the own truths or of the real ones.
+    Levels are means over ``n`` seeds with 95 % intervals by Student's t. Differences are paired by seed, and ``less``
+    names what is subtracted: the next higher rank and the highest one, against the same truth; or, at the same rank,
+    the value against the first of the own truths or of the real ones.
     """
     by_model = values.merge(pd.DataFrame(models), on="model").sort_values("rank", kind="stable")
     by_model = by_model[["measure", "truth", "rank", "seed", "value"]]
@@ -93,3 +126,7 @@ def truths_page(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Pag
 def _main(truths: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     """The truths that others are compared with: the first own one and the first real one."""
     return truths["own"][0], truths["real"][0]
+
+
+if __name__ == "__main__":
+    run(main)

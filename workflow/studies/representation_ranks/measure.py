@@ -26,23 +26,19 @@ RANKS = pa.schema(
         ("d", pa.int32()),  # columns
     ]
 )
-SPECTRA = pa.schema(  # the index is from 1, at the largest
-    [("representation", pa.string()), ("index", pa.int32()), ("singular_value", pa.float64())]
-)
+THRESHOLD = 0.01  # share of the largest singular value above which one counts
 PRECISION = float(np.finfo(np.float32).eps)  # of all stored arrays
 
 
 def main(job: Job) -> None:
-    """Read a model's logits, hidden states and head; write the ranks and singular values of each."""
+    """Read a model's logits, hidden states and head; write the ranks of each."""
     settings = job.params.settings
     matrices = representations(job.input.logits, job.input.hidden, settings["positions"], settings["seed"])
     try:
-        ranks, spectra = measure(matrices | heads(job.input.weights), settings["threshold"])
+        ranks = measure(matrices | heads(job.input.weights))
     except ValueError as error:
         raise UserError(f"{job.wildcards.model}: {error}; train it again") from error
-    made_by = provenance(settings, model=job.wildcards.model)
-    write_table(job.output.ranks, ranks, made_by)
-    write_table(job.output.spectra, spectra, made_by)
+    write_table(job.output[0], ranks, provenance(settings, model=job.wildcards.model))
 
 
 def representations(logits: str | Path, hidden: str | Path, count: int, seed: int) -> dict[str, np.ndarray]:
@@ -74,19 +70,19 @@ def heads(weights: str | Path) -> dict[str, np.ndarray]:
     return {"head": head} if gain is None else {"head": head, "reachable_head": behind_norm(head, gain)}
 
 
-def measure(matrices: Mapping[str, np.ndarray], threshold: float) -> tuple[pa.Table, pa.Table]:
-    """Return measures of the rank of each matrix (n, d), schema `RANKS`, and its singular values, schema `SPECTRA`.
+def measure(matrices: Mapping[str, np.ndarray]) -> pa.Table:
+    """Return measures of the rank of each matrix (n, d), schema `RANKS`.
 
-    The measures are ``effective_rank``; ``above_threshold``, the number of singular values above `threshold` (in [0,
-    1)) times the largest; and ``numerical_rank``, the number above eps / 2 sqrt(n + d + 1) times the largest, the
-    rounding error to expect in float32 (Press et al. 2007). The usual max(n, d) eps is some fifty times larger and
-    would discard true directions. A `ValueError` names a matrix that is empty or not finite.
+    The measures are ``effective_rank``; ``above_threshold``, the number of singular values above `THRESHOLD` times the
+    largest; and ``numerical_rank``, the number above eps / 2 sqrt(n + d + 1) times the largest, the rounding error to
+    expect in float32 (Press et al. 2007). The usual max(n, d) eps is some fifty times larger and would discard true
+    directions. A `ValueError` names a matrix that is empty or not finite.
 
     References
     ----------
     W. H. Press et al., "Numerical recipes", third edition, Cambridge 2007, section 2.6.
     """
-    ranks, spectra = [], []
+    ranks = []
     for name, matrix in matrices.items():
         try:
             sigma = singular_values(matrix)
@@ -94,15 +90,14 @@ def measure(matrices: Mapping[str, np.ndarray], threshold: float) -> tuple[pa.Ta
             raise ValueError(f"{name}: {error}") from error
         values = {
             "effective_rank": effective_rank(sigma),
-            "above_threshold": count_above(sigma, threshold),
+            "above_threshold": count_above(sigma, THRESHOLD),
             "numerical_rank": count_above(sigma, PRECISION / 2 * math.sqrt(sum(matrix.shape) + 1)),
         }
         sizes = dict(zip("nd", matrix.shape, strict=True))
         ranks += [
             {"representation": name, "measure": key, "value": float(value), **sizes} for key, value in values.items()
         ]
-        spectra.append(pa.table([[name] * len(sigma), range(1, len(sigma) + 1), sigma], schema=SPECTRA))
-    return pa.Table.from_pylist(ranks, schema=RANKS), pa.concat_tables(spectra)
+    return pa.Table.from_pylist(ranks, schema=RANKS)
 
 
 if __name__ == "__main__":

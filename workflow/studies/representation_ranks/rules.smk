@@ -1,8 +1,7 @@
 """Effective ranks of the models' representations.
 
 Needs: logits, hidden states and weights of the family; the thesis's Table 7.3.
-Makes: ranks/{model}.parquet and their singular values spectra/{model}.parquet; tables/effective_rank.{csv,md,html,tex}
-(Table 7.3).
+Makes: ranks/{model}.parquet; tables/effective_rank.{csv,md,html,tex} (Table 7.3).
 """
 
 if KNOWN_INSIDE:
@@ -13,8 +12,7 @@ if KNOWN_INSIDE:
             hidden=HIDDEN,
             weights=head_of,
         output:
-            ranks=f"{RESULTS}/ranks/{{model}}.parquet",
-            spectra=f"{RESULTS}/spectra/{{model}}.parquet",
+            f"{RESULTS}/ranks/{{model}}.parquet",
         wildcard_constraints:
             model=one_of(KNOWN_INSIDE),
         resources:
@@ -31,10 +29,6 @@ if KNOWN_INSIDE:
         output:
             **table("effective_rank", "7 Rank", "Table 7.3: effective ranks"),
         params:
-            settings=settings(
-                models=compared_inside("family"),
-                positions=config["ranks"]["positions"],
-                threshold=config["ranks"]["threshold"],
-            ),
+            settings=settings(models=compared_inside("family"), positions=config["ranks"]["positions"]),
         script:
             "table.py"

@@ -14,10 +14,7 @@ def count_bytes(texts: Sequence[bytes]) -> np.ndarray:
 
 
 def relative_frequencies(counts: np.ndarray) -> np.ndarray:
-    """Return the relative frequency of each byte in a whole set, (256,), from the counts of its texts (Figure 5.1).
-
-    A `ValueError` is raised if there are no bytes.
-    """
+    """Return the relative frequency of each byte in a whole set, (256,), from the counts of its texts (Figure 5.1)."""
     total = counts.sum(axis=0)
     if not total.sum():
         raise ValueError("a set of empty texts has no byte frequencies")
@@ -25,10 +22,9 @@ def relative_frequencies(counts: np.ndarray) -> np.ndarray:
 
 
 def byte_tv(human: np.ndarray, model: np.ndarray) -> float:
-    """Return the total variation between the byte frequencies of two sets: half the sum of abs(p - q), 0 to 1.
+    """Return the total variation between the byte frequencies of two sets of counts: half the sum of abs(p - q).
 
-    The sets are counts from `count_bytes`; a `ValueError` is raised if one has no bytes. The thesis's script counts
-    both sets in one counter, and so prints half of this value.
+    The thesis's script counts both sets in one counter, and so prints half of this value.
     """
     return min(1.0, float(np.abs(relative_frequencies(human) - relative_frequencies(model)).sum() / 2))
 

@@ -8,7 +8,7 @@ import pandas as pd
 from oversmoothing.claims.claim import Claim
 from oversmoothing.claims.contrast import Contrast, Missing, less, within
 from oversmoothing.claims.measured import Measured, Rank
-from oversmoothing.claims.thesis import ALL, FURTHER, LOW, MODERATE, MOST, OTHERS, TOLERANCE, UNCONSTRAINED
+from oversmoothing.claims.thesis import FURTHER, LOW, MODERATE, MOST, OTHERS, TOLERANCE, UNCONSTRAINED
 from studies.sample_quality.metrics import MEASURES
 from studies.sample_quality.table import RARE, SECOND
 
@@ -16,7 +16,7 @@ TWELVE = 12  # the rank whose words look human (5.3)
 STRONG_MAJORITY = 0.6  # of the words; the thesis has 0.678
 GAINS = {"perplexity": -1, "mauve": 1, "byte_tv": -1, "valid_words": 1}  # metrics of Table 5.3 and their directions
 HUMAN = "human text"
-NOT_GREEDY = [name for name in ALL if name != "greedy"]
+NOT_GREEDY = ["pure", *(name for name in OTHERS if name != "greedy")]
 BESIDE_GREEDY = [("greedy", other) for other in NOT_GREEDY]
 
 
@@ -31,27 +31,24 @@ def of_people(m: Measured, metric: str) -> pd.Series:
     return m.values("sample_quality", metric, kind="human", **({"model": SECOND} if second else {}))
 
 
+def beside(m: Measured, metric: str, sign: int, rank: Rank, other: Rank | None) -> Contrast:
+    """Contrast a rank with another one or, for None, with human text; `sign` is that of the difference expected."""
+    than = of_people(m, metric) if other is None else quality(m, metric, other)
+    name = f"{MEASURES[metric].label}, {rank} beside {HUMAN if other is None else other}"
+    return less(name, sign * quality(m, metric, rank), sign * than)
+
+
 def low_beside_higher(m: Measured, metric: str, sign: int, people: bool = False) -> list[Contrast]:
-    """Contrast ranks 4 and 8 with each higher rank, and with human text; `sign` is that of the difference expected."""
-    label, found = MEASURES[metric].label, []
-    for low in m.ranks(high=LOW):
-        others = {str(rank): quality(m, metric, rank) for rank in m.ranks(LOW + 1)}
-        for name, other in (others | ({HUMAN: of_people(m, metric)} if people else {})).items():
-            found.append(less(f"{label}, {low} beside {name}", sign * quality(m, metric, low), sign * other))
-    return found
+    """Contrast ranks 4 and 8 with each higher rank, and with human text."""
+    pairs = product(m.ranks(high=LOW), [*m.ranks(LOW + 1), *([None] if people else [])])
+    return [beside(m, metric, sign, low, other) for low, other in pairs]
 
 
 def full_rank_samples_better(m: Measured) -> list[Contrast]:
     """Contrast valid words and byte TV of full rank with those of each rank from 16 to 128."""
     (full,) = m.ranks(UNCONSTRAINED, UNCONSTRAINED)
-    return [
-        less(
-            f"{MEASURES[metric].label}, {full} beside {rank}",
-            GAINS[metric] * quality(m, metric, full),
-            GAINS[metric] * quality(m, metric, rank),
-        )
-        for metric, rank in product(("valid_words", "byte_tv"), m.ranks(MODERATE, FURTHER))
-    ]
+    pairs = product(("valid_words", "byte_tv"), m.ranks(MODERATE, FURTHER))
+    return [beside(m, metric, GAINS[metric], full, rank) for metric, rank in pairs]
 
 
 def moderate_ranks_oversample_rare_bytes(m: Measured) -> list[Contrast]:

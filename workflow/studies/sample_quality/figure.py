@@ -20,9 +20,8 @@ def byte_frequencies(
 ) -> pd.DataFrame:
     """Return the share of each byte, the index, in human and model continuations of the same prompts.
 
-    `samples` has one file for each of `models`, of which ``model`` and ``rank`` are read; models of one rank count
-    together. The columns are ``human`` and one per rank ("rank 4") or model without a rank; ``attrs["bytes"]`` is the
-    length of the human text. A `UserError` is raised if a sample belongs to a window that is not in `windows`.
+    `samples` has one file for each of `models`; those of one rank count together. The columns are ``human`` and one per
+    rank ("rank 4") or model without a rank; ``attrs["bytes"]`` is the length of the human text.
     """
     human = read_table(windows, ["window", "scored"])
     truth = dict(zip(human["window"].to_pylist(), human["scored"].to_pylist(), strict=True))
@@ -43,11 +42,7 @@ def byte_frequencies(
 
 
 def draw(frequencies: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw the shares that `byte_frequencies` returns, of models against human text (thesis Figure 5.1).
-
-    The top panel shows every byte of the human text, from the most to the least frequent, and on the right the bytes
-    that only models write. The bottom panels name the most and the least frequent bytes.
-    """
+    """Draw the shares that `byte_frequencies` returns, of models against human text (thesis Figure 5.1)."""
     human = frequencies["human"].rename("human text")
     looks = model_looks(models)
     sampled = frequencies[list(looks)]

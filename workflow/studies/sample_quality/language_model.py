@@ -43,11 +43,10 @@ def main(job: Job) -> None:
 def train_language_model(
     data: np.ndarray, settings: Mapping[str, Any], seed: int, device: torch.device, precision: str
 ) -> tuple[GPT2LMHeadModel, PreTrainedTokenizerFast, float]:
-    """Train a byte-pair tokenizer and a small GPT-2; return model, tokenizer and loss.
+    """Train a byte-pair tokenizer and a small GPT-2 on a split, uint8 (bytes,); return model, tokenizer and loss.
 
-    `data` is the training split, uint8 (bytes,), of which only the first 16 MiB are read; the batch of a step is a
-    function of (seed, step). The loss is the mean over the last tenth of the steps, in nats per token. A `UserError` is
-    raised if the text has fewer tokens than one sequence.
+    The batch of a step is a function of (seed, step). The loss is the mean over the last tenth of the steps, in nats
+    per token. A `UserError` is raised if the text has fewer tokens than one sequence.
     """
     text = data[:MOST_BYTES].tobytes().decode("utf-8", errors="ignore")
     pairs = train_tokenizer(text, settings["vocabulary"])
@@ -59,7 +58,11 @@ def train_language_model(
         )
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=pairs, bos_token=END, eos_token=END)
     torch.manual_seed(seed)
-    model = GPT2LMHeadModel(_config(settings, tokenizer)).train()
+    shape: dict[str, Any] = {"n_layer": settings["layers"], "n_head": settings["heads"], "n_embd": settings["width"]}
+    ids = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    shape |= dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0)  # in one pass nothing is overfitted
+    config = GPT2Config(vocab_size=len(tokenizer), n_positions=block, **shape, **ids)
+    model = GPT2LMHeadModel(config).train()
     torch.nn.Module.to(model, device)
     schedule = OPTIMISER | dict(settings) | {"minimum_learning_rate": settings["learning_rate"] / 10}
     optimiser = build_optimiser(model, schedule)
@@ -86,21 +89,6 @@ def save_language_model(path: str | Path, model: GPT2LMHeadModel, tokenizer: Pre
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
         write_folder_sums(temporary)
-
-
-def _config(settings: Mapping[str, Any], tokenizer: PreTrainedTokenizerFast) -> GPT2Config:
-    return GPT2Config(
-        vocab_size=len(tokenizer),
-        n_positions=settings["block"],
-        n_embd=settings["width"],
-        n_layer=settings["layers"],
-        n_head=settings["heads"],
-        resid_pdrop=0.0,  # about one pass over the text, too few to overfit
-        embd_pdrop=0.0,
-        attn_pdrop=0.0,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-    )
 
 
 if __name__ == "__main__":

@@ -33,8 +33,6 @@ def mauve(human: np.ndarray, model: np.ndarray) -> float:
     K. Pillutla et al., "MAUVE: measuring the gap between neural text and human text using divergence frontiers",
     NeurIPS 2021.
     """
-    if reason := why_not(human, model):
-        raise ValueError(reason)
     # One thread, so that sums do not depend on the number of cores; so few points need no more.
     with _libraries().limit(limits=1), _silent():
         score = float(compute_mauve(p_features=human, q_features=model).mauve)

@@ -1,14 +1,10 @@
-"""Measure the quality of one model's samples under every decoding, or of the human texts.
-
-There is a row per sample and metric, and for metrics of whole sets one per draw of windows.
-"""
+"""Measure the quality of one model's samples under every decoding, or of the human texts."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -60,21 +56,19 @@ def main(job: Job) -> None:
     sets = list(zip(settings["sets"], job.input.samples, strict=True))
     for name, path in tqdm(sets, desc="quality", unit="set", disable=None):
         samples = read_samples(path, settings["column"])
+        if len(samples.windows) != len(human.windows):
+            count = f"{len(samples.windows)} samples, but {len(human.windows)} windows"
+            raise UserError(f"{path}: {count}: delete the samples and run again")
         readings = read_with(model, samples, settings["batch"], completed, precision)
-        try:
-            rows[name] = quality(
-                samples, readings, human, human_readings, completed, settings["resamples"], settings["seed"]
-            )
-        except UserError as error:
-            raise UserError(f"{path}: {error}") from error
+        draws = settings["resamples"], settings["seed"]
+        rows[name] = quality(samples, readings, human, human_readings, completed, *draws)
     facts = {name: version(name) for name in ("transformers", "mauve-text", "english-words")}
     table = quality_table(rows)
     write_table(job.output[0], table, provenance(settings, gpt2_large=is_gpt2_large(model), **facts))
     logger.info("%d rows for %d sets", len(table), len(rows))
 
 
-@dataclass(frozen=True)
-class Samples:
+class Samples(NamedTuple):
     """A set of n samples, or of human texts in their place."""
 
     windows: np.ndarray  # int, shape (n,)
@@ -93,10 +87,7 @@ def read_samples(path: str | Path, continuation: str = "continuation") -> Sample
 def read_with(
     model: LanguageModel, samples: Samples, batch: int, completed: Collection[str], precision: str = "float32"
 ) -> Readings:
-    """Read the samples with a language model; `completed` selects the text for perplexity and for MAUVE.
-
-    If both use the same text, it is read once.
-    """
+    """Read with a language model the texts for perplexity and for MAUVE, once if both read the same."""
     pairs = list(zip(samples.prompts, samples.continuations, strict=True))
     of_text = {
         whole: read(model, [sample_text(*pair, whole) for pair in pairs], batch, precision)
@@ -119,19 +110,13 @@ def quality(
     `samples` and `human` are sets of n texts in the order of the windows, and the readings are of the same texts. Whole
     sets are resampled by window, with the same draws for the set and for the human texts, so that the human texts match
     themselves equally well in every draw. Metrics in `completed` read the partial word at the end of the prompt before
-    the continuation; the others read the continuation alone, as byte TV always does. A `UserError` is raised if the
-    sets differ in size.
+    the continuation; the others read the continuation alone, as byte TV always does.
     """
-    n = len(samples.windows)
-    if n != len(human.windows):
-        raise UserError(f"{n} samples, but {len(human.windows)} windows: delete the samples and run again")
-    rows = []
-    for window, prompt, text, perplexity in zip(
-        samples.windows.tolist(), samples.prompts, samples.continuations, readings.perplexity.tolist(), strict=True
-    ):
+    rows, n = [], len(samples.windows)
+    for window, prompt, text, perplexity in zip(*samples, readings.perplexity.tolist(), strict=True):
         values = {"perplexity": perplexity, **word_metrics(prompt, text, completed)}
         note = UNBOUNDED if np.isinf(perplexity) else UNSCORED
-        rows += [_row(metric, value, window=window, note=note) for metric, value in values.items()]
+        rows += [_row(metric, value, window=int(window), note=note) for metric, value in values.items()]
     draws = np.random.default_rng([seed, n]).integers(0, n, size=(resamples, n))
     of_sets = {
         "mauve": (human_readings.features, readings.features, mauve, why_not),

@@ -1,13 +1,11 @@
 """Perplexity of samples under an external language model, and the features that MAUVE compares."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
@@ -18,8 +16,7 @@ from oversmoothing.models.pretrained.auto import LanguageModel
 KEY = "quality.language_model"  # of the config, for messages
 
 
-@dataclass(frozen=True)
-class Readings:
+class Readings(NamedTuple):
     """Perplexity and features of n texts under a language model."""
 
     perplexity: np.ndarray  # float64 (n,): exp of the mean loss in nats per token; NaN below two tokens
@@ -36,11 +33,11 @@ def is_gpt2_large(model: LanguageModel) -> bool:
 def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str = "float32") -> Readings:
     """Perplexity and features of each text, from one forward pass (thesis 5.2).
 
-    The first token has no context and is not scored. Texts of similar length share a batch. Padding follows the last
-    token, where a causal model does not see it, so any token serves. The blocks are computed in `precision`, the head
-    in float32. A `UserError` is raised if a text has more tokens than the model's context, or an unknown one.
+    The first token has no context and is not scored. Padding follows the last token, where a causal model does not see
+    it, so any token serves. The blocks are computed in `precision`, the head in float32. A `UserError` is raised if a
+    text has more tokens than the model's context, or an unknown one.
     """
-    tokens = [_tokens(model.tokenizer, text) for text in texts]
+    tokens = [tokens_of(model.tokenizer, text) for text in texts]
     longest = max(map(len, tokens), default=0)
     if model.context is not None and longest > model.context:
         raise UserError(
@@ -53,8 +50,12 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
         raise UserError(f"{KEY}: its tokenizer has token {highest}, but its head {known} rows; it is another model's")
     perplexity = np.full(len(texts), math.nan)
     features = np.full((len(texts), model.model.config.get_text_config().hidden_size), math.nan, np.float32)
-    for rows in _batches(tokens, batch):
-        ids, mask = _padded([tokens[row] for row in rows], model.model.device)
+    longest_first = sorted((row for row, ids in enumerate(tokens) if ids), key=lambda row: -len(tokens[row]))
+    for start in range(0, len(longest_first), batch):
+        rows = longest_first[start : start + batch]
+        ids = pad_sequence([torch.tensor(tokens[row]) for row in rows], batch_first=True).to(model.model.device)
+        lengths = torch.tensor([len(tokens[row]) for row in rows], device=ids.device)
+        mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
         # The loss of each text, where transformers would return the batch's.
         with autocast(model.model.device, precision):
             output = model.model(input_ids=ids, attention_mask=mask, output_hidden_states=True, use_cache=False)
@@ -69,22 +70,8 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
     return Readings(perplexity, features)
 
 
-def _tokens(tokenizer: Any, text: str) -> list[int]:
+def tokens_of(tokenizer: Any, text: str) -> list[int]:
     """Tokens of a text, without special tokens even if the text contains the name of one."""
     if not text:
         return []
     return tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
-
-
-def _batches(tokens: Sequence[Sequence[int]], batch: int) -> Iterator[list[int]]:
-    """Yield the rows of each batch, longest texts first, without texts that have no tokens."""
-    rows = sorted((row for row, ids in enumerate(tokens) if ids), key=lambda row: -len(tokens[row]))
-    for start in range(0, len(rows), batch):
-        yield rows[start : start + batch]
-
-
-def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Padded ids and mask, int64 (n, longest)."""
-    tokens = [torch.tensor(row) for row in rows]
-    ids, mask = (pad_sequence(part, batch_first=True) for part in (tokens, [torch.ones_like(row) for row in tokens]))
-    return ids.to(device), mask.to(device)

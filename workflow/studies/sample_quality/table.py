@@ -27,8 +27,8 @@ def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[
     """Return the rows of the record, without the model, of every decoding and metric in one file of `measure.QUALITY`.
 
     The value of a metric of samples is their mean, with an interval by a bootstrap over windows. A metric of the whole
-    set has one value and no interval; ``sd`` is that of its values in draws of windows, and their mean is a row of its
-    own, such as ``mauve_resampled``. ``note`` explains a missing value.
+    set has one value; ``sd`` is that of its values in draws of windows, and their mean is a row such as
+    ``mauve_resampled``. ``note`` explains a missing value.
     """
     table = read_table(path, ["decoding", "metric", "window", "resample", "value", "note"]).to_pandas()
     windows = table.groupby("decoding", observed=True).window.nunique()
@@ -38,7 +38,9 @@ def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[
             part = table[(table.decoding == decoding) & (table.metric == metric)]
             drawn = part["value"][part["resample"].notna()]
             if measure.of_set:
-                summary = _of_set(part[part["resample"].isna()], drawn, int(windows[decoding]))
+                (row,) = part[part["resample"].isna()].to_dict("records")
+                summary = {"value": row["value"], "sd": drawn.std(ddof=1), "note": row["note"]}
+                summary["n"] = int(windows[decoding])
             else:
                 summary = _of_samples(part, resamples, seed)
             keys = {"decoding": decoding, "unit": measure.unit}
@@ -50,10 +52,8 @@ def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[
 
 def of_human(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of both sets of human texts by model, `HUMAN` and `SECOND`, which have no decoding."""
-    sets = {HUMAN: "first", SECOND: "second"}
-    return {
-        model: [{**row, "decoding": None} for row in rows if row["decoding"] == name] for model, name in sets.items()
-    }
+    sets = ((HUMAN, "first"), (SECOND, "second"))
+    return {model: [{**row, "decoding": None} for row in rows if row["decoding"] == name] for model, name in sets}
 
 
 def read_with_gpt2_large(path: str | Path) -> bool:
@@ -73,10 +73,9 @@ def read_cells(family: Sequence[str | Path], svd: str | Path) -> Rows:
 def sets_of_models(
     family: Sequence[Mapping[str, Any]], truths: Sequence[Mapping[str, Any]], svd: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the sets of samples that a table may hold, with what it prints about each; the human texts come last.
+    """Return the sets of samples that a table may hold, rows of `plan.thesis.compared` with ``kind``, and human texts.
 
-    The rows are those of the plan (`plan.thesis.compared`), with ``kind``. A truncated head stands beside the
-    thesis's of the same rank, and differs from it where the family does.
+    A truncated head stands beside the thesis's of the same rank, and differs from it where the family does.
     """
     shared = list(dict.fromkeys(name for row in family for name in row["differs"] if name != "rank"))
     human = {"rank": None, "seed": None, "differs": ["data"] if "data" in shared else []}
@@ -93,8 +92,6 @@ def differences(windows: Mapping[str, int], completed: Collection[str], gpt2_lar
     """Return the settings in which the measurement of each metric differs from the thesis's.
 
     They are length (of samples, or their number), language_model and text (which part of a sample the metric reads).
-    `windows` is the section of the config; metrics in `completed` include the partial last word of the prompt;
-    `gpt2_large` says whether the language model is the thesis's.
     """
     length = any(windows[key] != value for key, value in WINDOWS.items())
     differs = {
@@ -116,10 +113,8 @@ def beside_human(
 ) -> pd.DataFrame:
     """Return a record of each summary beside the thesis's value, in the order of the sets.
 
-    `summaries` has the rows that `summarise_quality` returns, by model, and those of `of_human`; `sets` are as
-    `sets_of_models` returns them, `published` as `read_cells`, `differs` as `differences`. Values follow the metric's
-    definition; the thesis prints `metrics.Measure.published_factor` times that. ``published_differs`` lists the
-    settings of the model and of the measurement that differ: data, scale, rank, and those of `differs`.
+    Values follow the metric's definition; the thesis prints `metrics.Measure.published_factor` times that.
+    ``published_differs`` lists settings of the model that differ (data, scale, rank), and those of `differences`.
     """
     rows = []
     for samples in sets:
@@ -151,28 +146,18 @@ def rare_bytes(
     return record(rows)
 
 
-def _of_set(part: pd.DataFrame, drawn: pd.Series, n: int) -> dict[str, Any]:
-    """Columns of a metric of the whole set: its one row, with the spread of its values in draws of the n windows."""
-    (row,) = part.to_dict("records")
-    return {"value": row["value"], "sd": drawn.std(ddof=1), "n": n, "note": row["note"]}
-
-
 def _of_samples(part: pd.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
     """Columns of a metric of samples: the summary of those where it is defined."""
     known, missing = part[part["value"].notna()], part[part["value"].isna()]
     note = f"{len(missing)} left out: {missing['note'].iloc[0]}" if len(missing) else None
     if known.empty:
         return {"n": 0, "note": note}
-    sums = WindowSums()
-    sums.add(known["window"].to_numpy(np.int64), known["value"].to_numpy(np.float64))
+    sums = WindowSums.of(known["window"].to_numpy(np.int64), known["value"].to_numpy(np.float64))
     return {**numbers(summarise(sums, resamples, seed)), "note": note}
 
 
 def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) -> Page:
-    """Page in the thesis's three layouts: pure sampling, by decoding, truncated heads.
-
-    The table is that of `table.beside_human`; metrics in `completed` include the partial last word of the prompt.
-    """
+    """Page of a table of `beside_human` in the thesis's three layouts: pure sampling, by decoding, truncated heads."""
     table = table[table.measure.isin(MEASURES)]
     models, svd, human = (table[table.kind.isin(kinds)] for kinds in (["family", "truth"], ["svd"], ["human"]))
     first, pure = human[human.model == HUMAN], models[models.decoding == "pure"]
@@ -195,7 +180,7 @@ def _by_metric(part: pd.DataFrame, candidates: str, aims: Mapping[str, float]) -
             metric = row["measure"]
             cells[_label(metric)] = _ours(row, metric if row["kind"] == candidates else "", aims)
             if part.published[part.measure == metric].notna().any():
-                cells[f"published {MEASURES[metric].label}"] = _published(row)
+                cells[f"published {MEASURES[metric].label}"] = Value(row["published"], row["published_sd"])
         rows.append(cells)
     return rows
 
@@ -209,7 +194,7 @@ def _by_decoding(part: pd.DataFrame, aims: Mapping[str, float]) -> list[dict[str
         for row in samples.to_dict("records"):
             cells[row["decoding"]] = _ours(row, f"{model} {metric}", aims)
             if part.published[part.decoding == row["decoding"]].notna().any():
-                cells[f"published {row['decoding']}"] = _published(row)
+                cells[f"published {row['decoding']}"] = Value(row["published"], row["published_sd"])
         cells["human"] = Value(aims.get(metric, math.nan) * MEASURES[metric].published_factor)
         rows.append(cells)
     return rows
@@ -220,10 +205,6 @@ def _ours(row: Mapping[str, Any], rivals: str, aims: Mapping[str, float]) -> Val
     factor = MEASURES[row["measure"]].published_factor
     aim = AIMS.get(row["better"], aims.get(row["measure"], math.nan) * factor)
     return Value(row["value"] * factor, row["sd"] * factor, rivals=rivals, aim=aim)
-
-
-def _published(row: Mapping[str, Any]) -> Value:
-    return Value(row["published"], row["published_sd"])
 
 
 def _label(metric: str) -> str:

@@ -85,8 +85,5 @@ WORD_METRICS: dict[str, Callable[[str], float]] = {
 
 
 def word_metrics(prompt: bytes, continuation: bytes, completed: Collection[str]) -> dict[str, float]:
-    """Return every metric of `WORD_METRICS` for one sample.
-
-    Metrics in `completed` also read the partial word at the end of the prompt.
-    """
+    """Return every metric of a sample; those in `completed` also read the partial word at the end of the prompt."""
     return {name: of(sample_text(prompt, continuation, name in completed)) for name, of in WORD_METRICS.items()}

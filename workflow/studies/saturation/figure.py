@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from oversmoothing.tables.figures.style import Looks, handles, legend, model_looks, style, titled
 from oversmoothing.tables.page import label
@@ -63,20 +62,9 @@ def _frame(axes: Axes, points: pd.DataFrame) -> None:
     axes.xaxis.set_major_formatter(EngFormatter())
     low, high = float(points.loss.min()), float(points.loss.max())
     axes.set_ylim(low / 1.06, high * 1.06)
-    axes.set_yticks(_ticks(low, high))
+    axes.yaxis.set_major_locator(MaxNLocator(7))
     axes.yaxis.set_major_formatter("{x:.4g}")
-    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_minor_locator(NullLocator())
-
-
-def _ticks(low: float, high: float) -> np.ndarray:
-    """Return about seven round values of the loss within a range."""
-    step = 10.0 ** np.floor(np.log10(high - low)) if high > low else 1.0
-    for part in (0.1, 0.2, 0.5, 1.0, 2.0):
-        ticks = part * step * np.arange(np.ceil(low / 1.06 / (part * step)), np.floor(high * 1.06 / (part * step)) + 1)
-        if len(ticks) <= 8:
-            break
-    return ticks
 
 
 def _entries(models: Sequence[Mapping[str, Any]], points: pd.DataFrame, looks: Looks) -> list[Any]:

@@ -9,7 +9,7 @@ How much of the law is determined depends on the number of model sizes. With one
 With two, every alpha fits equally well, with its own A and E.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -28,18 +28,13 @@ FREE = {1: ("B", "beta", "E"), 2: ("A", "B", "beta", "E"), 3: ORDER}
 
 @dataclass(frozen=True)
 class Law:
-    """L(N, T) = A / N^alpha + B / T^beta + E, parametrised by the logarithms of its coefficients.
+    """L(N, T) = A / N^alpha + B / T^beta + E, by alpha, beta and the logarithms of the other coefficients.
 
-    They are given at the geometric means N0 and T0 of the fitted points, where the terms can be compared: ``size`` =
-    log(A / N0^alpha), ``text`` = log(B / T0^beta), ``floor`` = log E. With one size of model, ``size`` is -inf and
-    ``floor`` represents A / N^alpha + E.
+    Those are taken at the geometric means N0 and T0 of the fitted points, where the terms can be compared: of A it is
+    log(A / N0^alpha). With one size of model it is -inf, and E stands for A / N^alpha + E.
     """
 
-    size: float
-    alpha: float
-    text: float
-    beta: float
-    floor: float
+    at: Mapping[str, float]
     centre: tuple[float, float]  # log N0, log T0
 
     def log_loss(self, parameters: np.ndarray, seen: np.ndarray) -> np.ndarray:
@@ -48,16 +43,16 @@ class Law:
 
     def terms(self, n: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Return the logarithms of the three terms for log N and log T, shape (3, n)."""
-        size = self.size - self.alpha * (n - self.centre[0])
-        text = self.text - self.beta * (t - self.centre[1])
-        return np.array([size, text, np.full_like(t, self.floor)])
+        size = self.at["A"] - self.at["alpha"] * (n - self.centre[0])
+        text = self.at["B"] - self.at["beta"] * (t - self.centre[1])
+        return np.array([size, text, np.full_like(t, self.at["E"])])
 
     @property
     def values(self) -> dict[str, float]:
         """A, alpha, B, beta and E as they appear in the law."""
-        a = float(np.exp(self.size + self.alpha * self.centre[0]))
-        b = float(np.exp(self.text + self.beta * self.centre[1]))
-        return {"A": a, "alpha": self.alpha, "B": b, "beta": self.beta, "E": float(np.exp(self.floor))}
+        a = float(np.exp(self.at["A"] + self.at["alpha"] * self.centre[0]))
+        b = float(np.exp(self.at["B"] + self.at["beta"] * self.centre[1]))
+        return {**self.at, "A": a, "B": b, "E": float(np.exp(self.at["E"]))}
 
 
 def sizes(parameters: np.ndarray) -> int:
@@ -77,30 +72,19 @@ def estimable(parameters: np.ndarray) -> tuple[str, ...]:
 def fit(
     parameters: np.ndarray, seen: np.ndarray, log_losses: np.ndarray, alpha: float = ALPHA, start: Law | None = None
 ) -> Law:
-    """Fit the law to at least as many losses as it has coefficients.
+    """Return the best fit to at least as many points N, T and log L, shape (n,), as the law has coefficients.
 
-    Parameters
-    ----------
-    parameters, seen, log_losses : float arrays, shape (n,)
-        N, T and log L of the points of all histories concatenated.
-    alpha : float
-        The alpha assumed if there are two sizes.
-    start : Law, optional
-        The only starting point; by default a grid.
-
-    Returns
-    -------
-    Law
-        The best fit over all starts.
+    `alpha` is assumed if there are two sizes. `start`, a fit to points of the same N and T, is the only starting point;
+    by default there is a grid of them.
     """
     free = estimable(parameters)
     n, t = np.log(parameters), np.log(seen)
     centre = (float(n.mean()), float(t.mean()))
-    low, high = _bounds(log_losses, free)
+    term = (float(log_losses.min()) - 14, float(log_losses.max()) + 1)  # from a millionth of the lowest loss
+    low, high = np.transpose([EXPONENTS if name in ("alpha", "beta") else term for name in free])
 
     def law(x: np.ndarray) -> Law:
-        at = {"A": -np.inf, "alpha": alpha} | dict(zip(free, x.tolist(), strict=True))
-        return Law(at["A"], at["alpha"], at["B"], at["beta"], at["E"], centre)
+        return Law({"A": -np.inf, "alpha": alpha} | dict(zip(free, x.tolist(), strict=True)), centre)
 
     def residuals(x: np.ndarray) -> np.ndarray:
         return np.logaddexp.reduce(law(x).terms(n, t)) - log_losses
@@ -111,7 +95,7 @@ def fit(
         by = {"A": size, "alpha": -size * (n - centre[0]), "B": text, "beta": -text * (t - centre[1]), "E": floor}
         return np.stack([by[name] for name in free], axis=1)
 
-    starts = _starts(log_losses, free) if start is None else [_as_start(start, free, centre)]
+    starts = _starts(log_losses, free) if start is None else [np.array([start.at[name] for name in free])]
     fits = [
         least_squares(residuals, np.clip(x, low, high), slopes, bounds=(low, high), loss="huber", f_scale=DELTA)
         for x in starts
@@ -129,13 +113,6 @@ def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
     return first if first < len(losses) else None
 
 
-def _bounds(log_losses: np.ndarray, free: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Bound each term between a millionth of the lowest loss and a little above the highest."""
-    term = (float(log_losses.min()) - 14, float(log_losses.max()) + 1)
-    pairs = [EXPONENTS if name in ("alpha", "beta") else term for name in free]
-    return np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs])
-
-
 def _starts(log_losses: np.ndarray, free: Sequence[str]) -> list[np.ndarray]:
     """Return starting points with three (or two) equal terms and each pair of exponents."""
     level = float(log_losses.mean()) - np.log(2 + ("A" in free))
@@ -144,10 +121,3 @@ def _starts(log_losses: np.ndarray, free: Sequence[str]) -> list[np.ndarray]:
         np.array([dict(zip(exponents, pair, strict=True)).get(name, level) for name in free])
         for pair in product(STARTS, repeat=len(exponents))
     ]
-
-
-def _as_start(law: Law, free: Sequence[str], centre: tuple[float, float]) -> np.ndarray:
-    size = law.size + law.alpha * (law.centre[0] - centre[0])
-    text = law.text + law.beta * (law.centre[1] - centre[1])
-    by = {"A": size, "alpha": law.alpha, "B": text, "beta": law.beta, "E": law.floor}
-    return np.array([by[name] for name in free])

@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from oversmoothing.jobs import Job, run
+from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from studies.saturation.histories import History, one_unit, read_history, study_history
+from studies.saturation.histories import read_history, study_history
 from studies.saturation.law import ALPHAS, EXPONENTS, ORDER, Law, estimable, fit, sizes
 
 SPARE = 2  # points beyond the numbers to fit
+LEVELS = (0.025, 0.975)
 NOTHING = 1e-4  # of the lowest loss: a smaller term counts as 0
 LAW = pa.schema(
     [
@@ -56,16 +57,13 @@ def main(job: Job) -> None:
         read_history(entry["name"], path, entry["parameters"])
         for entry, path in zip(settings["histories"], given.others, strict=True)
     ]
-    law, points = fit_and_extrapolate(
-        histories, settings["fitted"], settings["skip"], settings["resamples"], settings["seed"]
-    )
-    made_by = provenance(settings)
-    write_table(job.output.law, law, made_by)
-    write_table(job.output.points, points, made_by)
+    how = (settings[key] for key in ("fitted", "skip", "resamples", "seed"))
+    for path, table in zip((job.output.law, job.output.points), fit_and_extrapolate(histories, *how), strict=True):
+        write_table(path, table, provenance(settings))
 
 
 def fit_and_extrapolate(
-    histories: Sequence[History], fitted: Collection[str], skip: float, resamples: int, seed: int
+    histories: Sequence[pd.DataFrame], fitted: Collection[str], skip: float, resamples: int, seed: int
 ) -> tuple[pa.Table, pa.Table]:
     """Fit the law to the histories named in `fitted` and compare all of them with it.
 
@@ -73,7 +71,17 @@ def fit_and_extrapolate(
     returned, with schemas `LAW` and `POINTS`; if there are too few points, the first has no values and its note says
     so. A `UserError` is raised if the histories count different units of text.
     """
-    points = _points(histories, fitted, skip)
+    points = pd.concat(histories, ignore_index=True)
+    if (others := points[points.unit != points.unit[0]]).size:
+        raise UserError(
+            f"saturation.histories: {others.model.iloc[0]} counts {others.unit.iloc[0]}, {points.model[0]} "
+            f"{points.unit[0]}; losses per byte and per token cannot be fitted together. Use the same column in all; "
+            "models trained here count what they read, and saturation.study: false leaves them out"
+        )
+    compared = points.seen >= skip * points.groupby("model").seen.transform("max")
+    points = points.assign(
+        fitted=points.model.isin(fitted), compared=compared, extrapolated=np.nan, low=np.nan, high=np.nan
+    )
     late = points[points.compared]
     used = late[late.fitted]
     parameters, seen, losses = (used[name].to_numpy(np.float64) for name in ("parameters", "seen", "loss"))
@@ -88,21 +96,6 @@ def fit_and_extrapolate(
             points.loc[own.index, ["extrapolated", "low", "high"]] = np.stack(said, axis=1)
         law = list(_coefficients(best, draws, sizes(parameters), float(losses.min())))
     return pa.Table.from_pylist(law, LAW), pa.Table.from_pandas(points, POINTS, preserve_index=False)
-
-
-def _points(histories: Sequence[History], fitted: Collection[str], skip: float) -> pd.DataFrame:
-    """Return all losses with the columns of `POINTS`, of which the law has said nothing yet."""
-    unit = one_unit(histories)
-    points = pd.concat(
-        [
-            pd.DataFrame({"model": one.name, "parameters": one.parameters, "seen": one.seen, "loss": one.losses})
-            for one in histories
-        ],
-        ignore_index=True,
-    )
-    late = points.seen >= skip * points.groupby("model").seen.transform("max")
-    named = points.assign(unit=unit, fitted=points.model.isin(fitted), compared=late)
-    return named.assign(**dict.fromkeys(("extrapolated", "low", "high"), np.nan))
 
 
 def _too_few(parameters: np.ndarray) -> str | None:
@@ -121,7 +114,7 @@ def _coefficients(law: Law, draws: Sequence[Law], count: int, lowest: float) -> 
         if why := UNDETERMINED.get(count, {}).get(name):
             yield {"parameter": name, "note": why}
             continue
-        low, high = interval_of_values(draws, name)
+        low, high = np.quantile([draw.values[name] for draw in draws], LEVELS).tolist()
         notes = [ONE if count == 1 and name == "E" else "", _edge(law, name, lowest)]
         yield {"parameter": name, "value": value, "low": low, "high": high, "note": "; ".join(filter(None, notes))}
 
@@ -132,34 +125,16 @@ def _edge(law: Law, name: str, lowest: float) -> str:
     if name in ("alpha", "beta"):
         outside = not EXPONENTS[0] * 1.01 < value < EXPONENTS[1] * 0.99
         return f"at the edge of what is looked at, {EXPONENTS[0]} to {EXPONENTS[1]:g}" if outside else ""
-    term = {"A": law.size, "B": law.text, "E": law.floor}[name]
-    return "cannot be distinguished from 0" if np.exp(term) < NOTHING * lowest else ""
-
-
-LEVELS = (0.025, 0.975)
+    return "cannot be distinguished from 0" if np.exp(law.at[name]) < NOTHING * lowest else ""
 
 
 def resample(
     parameters: np.ndarray, seen: np.ndarray, log_losses: np.ndarray, lengths: Sequence[int], resamples: int, seed: int
 ) -> tuple[Law, list[Law], np.ndarray]:
-    """Fit the law to histories, and again to each bootstrap draw of them.
+    """Fit the law to histories, and again to each bootstrap draw of them; return both, and the residuals of log L.
 
-    Parameters
-    ----------
-    parameters, seen, log_losses : float arrays, shape (n,)
-        Points of all histories concatenated, each in order of T.
-    lengths : sequence of int
-        Number of points of each history.
-    resamples, seed : int
-        Number of draws, and their seed. With two sizes of model, which leave alpha undetermined, each draw takes
-        another alpha.
-
-    Returns
-    -------
-    law : Law
-    draws : list of Law
-    residuals : float array, shape (n,)
-        Of log L, inflated by sqrt(n / (n - k)) for the k < n fitted coefficients.
+    The points, shape (n,), are of all histories, of these `lengths`. With two sizes of model, which leave alpha
+    undetermined, each draw takes another alpha. The residuals are inflated by sqrt(n / (n - k)) for k coefficients.
     """
     law = fit(parameters, seen, log_losses)
     fitted = law.log_loss(parameters, seen)
@@ -185,12 +160,6 @@ def moving_blocks(residuals: np.ndarray, lengths: Sequence[int], random: np.rand
         places = (first[:, None] + np.arange(run)).ravel()[:n] % n
         drawn.append(of_history[places])
     return np.concatenate(drawn)
-
-
-def interval_of_values(draws: Sequence[Law], name: str) -> tuple[float, float]:
-    """Return the 95 % interval of A, alpha, B, beta or E."""
-    low, high = np.quantile([draw.values[name] for draw in draws], LEVELS)
-    return float(low), float(high)
 
 
 def band(

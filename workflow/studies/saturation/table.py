@@ -9,7 +9,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
-from oversmoothing.tables.page import Cell, Page, Section, Value, by_model
+from oversmoothing.tables.page import Cell, Page, Section, Value, by_model, valued
 from oversmoothing.tables.record import facts, record
 from oversmoothing.tables.story import legend
 from studies.saturation.figure import draw
@@ -31,56 +31,47 @@ def main(job: Job) -> None:
 def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Record of the parameters of the law, and of how far each model's final and lowest loss is from it.
 
-    `law` and `points` have the schemas `measure.LAW` and `measure.POINTS`. There is a row per parameter of the law,
-    without a model. Then, for each model: ``fitted``, 1 if the law is fitted to it; its ``parameters`` (N) and the
-    amount of text ``seen`` (T); ``loss_last``, ``loss_best``, ``extrapolated`` (the law's loss at the end, with a 95 %
-    interval for such losses), ``above_last`` and ``above_best`` (how far the two losses are above it, in %), and
-    ``leaves_at`` (see `leaves`). A row that cannot be computed has a note in place of a value.
+    `law` and `points` have the schemas `measure.LAW` and `measure.POINTS`. Rows of the law are without a model. A row
+    that cannot be computed has a note in place of a value.
     """
-    unit = str(points.unit.iloc[0])
-    loss_unit = f"nats per {unit.removesuffix('s')}"
     rows = [
         {"measure": row.parameter, "value": row.value, "low": row.low, "high": row.high, "note": row.note or None}
         for row in law.itertuples()
     ]
     for model in models:
         own = points[points.model == model["model"]]
-        beside = _beside_law(own, unit, loss_unit)
-        if own.extrapolated.isna().all():  # nothing is fitted, and the law's first note says why
-            beside = [{**row, "note": str(law.note.iloc[0])} for row in beside]
-        rows += [{**facts(model), **row} for row in (*_measured(own, unit, loss_unit), *beside)]
+        rows += [{**facts(model), **row} for row in _rows_of(own, str(law.note.iloc[0]))]
     return record(rows)
 
 
 def saturation_page(table: pd.DataFrame, title: str) -> Page:
     """Page with the parameters of the law and a row per model."""
     law = [
-        {"number": row.measure, "value": _with_interval(row), "note": row.note if pd.notna(row.note) else None}
+        {"number": row.measure, "value": valued(row), "note": row.note if pd.notna(row.note) else None}
         for _, row in table[table.model.isna()].iterrows()
     ]
     return Page(title, [Section("The law", law), Section("The models", _model_rows(table))], _legend(table))
 
 
-def _measured(points: pd.DataFrame, unit: str, loss_unit: str) -> list[dict[str, Any]]:
-    """Rows of what was measured of one model."""
-    end = points.iloc[-1]
+def _rows_of(points: pd.DataFrame, first_note: str) -> list[dict[str, Any]]:
+    """Rows of what was measured of one model, and of what the law says at the end of its training."""
+    end, unit = points.iloc[-1], str(points.unit.iloc[0])
+    loss_unit = f"nats per {unit.removesuffix('s')}"
+    beside: list[dict[str, Any]] = [
+        {"measure": "extrapolated", "value": end.extrapolated, "low": end.low, "high": end.high, "unit": loss_unit},
+        {"measure": "above_last", **_percent_above(end.loss, end), "unit": "%"},
+        {"measure": "above_best", **_percent_above(points.loss.min(), end), "unit": "%"},
+        {"measure": "leaves_at", **_leaving(points[points.compared]), "unit": unit},
+    ]
+    if points.extrapolated.isna().all():  # nothing is fitted, and the law's first note says why
+        beside = [{**row, "note": first_note} for row in beside]
     return [
         {"measure": "fitted", "value": float(end.fitted)},
         {"measure": "parameters", "value": end.parameters, "unit": "weights"},
         {"measure": "seen", "value": end.seen, "unit": unit},
         {"measure": "loss_last", "value": end.loss, "unit": loss_unit},
         {"measure": "loss_best", "value": points.loss.min(), "unit": loss_unit},
-    ]
-
-
-def _beside_law(points: pd.DataFrame, unit: str, loss_unit: str) -> list[dict[str, Any]]:
-    """Rows of what the law says at the end of one model's training, and how its losses compare with the law."""
-    end = points.iloc[-1]
-    return [
-        {"measure": "extrapolated", "value": end.extrapolated, "low": end.low, "high": end.high, "unit": loss_unit},
-        {"measure": "above_last", **_percent_above(end.loss, end), "unit": "%"},
-        {"measure": "above_best", **_percent_above(points.loss.min(), end), "unit": "%"},
-        {"measure": "leaves_at", **_leaving(points[points.compared]), "unit": unit},
+        *beside,
     ]
 
 
@@ -111,10 +102,10 @@ def _model_rows(table: pd.DataFrame) -> list[dict[str, Cell]]:
                 "N": Value(by.value["parameters"], decimals=0),
                 f"T ({unit})": Value(by.value["seen"], decimals=0),
                 "loss at the end ↓": Value(by.value["loss_last"]),
-                "the law there": _with_interval(by.loc["extrapolated"]),
-                "above it (%) ↓": _with_interval(by.loc["above_last"], 1),
+                "the law there": valued(by.loc["extrapolated"]),
+                "above it (%) ↓": valued(by.loc["above_last"], decimals=1),
                 "lowest loss ↓": Value(by.value["loss_best"]),
-                "above the law (%) ↓": _with_interval(by.loc["above_best"], 1),
+                "above the law (%) ↓": valued(by.loc["above_best"], decimals=1),
                 f"leaves the law at ({unit})": _left(by.loc["leaves_at"]),
             }
         )
@@ -125,10 +116,6 @@ def _left(row: pd.Series) -> Cell:
     if pd.isna(row.value) and row.note == NEVER:
         return NEVER
     return Value(row.value, decimals=0, note="(the first)" if row.note == ALWAYS else "")
-
-
-def _with_interval(row: pd.Series, decimals: int | None = None) -> Value:
-    return Value(row.value, None, row.low, row.high, decimals=decimals)
 
 
 def _legend(table: pd.DataFrame) -> list[str]:
