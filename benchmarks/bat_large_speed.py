@@ -128,14 +128,11 @@ def dense(folder: Path, tolerance: float) -> dict[str, Any]:
     """Solve the middle position with one tableau, as `reject_set` does for small vocabularies."""
     use_threads(1)
     columns, p = np.load(folder / "basis.npy"), np.load(folder / "p.npy")
-    none = np.zeros((0, 0, 0), np.int16), np.zeros((0, 0, 0), np.int8)
     normals = np.zeros((1, columns.shape[1]))
     few = columns[:100].copy(), normals, p[:1, :100] / p[:1, :100].sum()
-    simplex.solve(*few, np.exp(DELTA), 1.0, np.zeros((1, 100), np.int8), *none)  # compiles
+    simplex.solve(*few, np.exp(DELTA), 1.0)  # compiles
     whole = columns, normals, p[len(p) // 2][None].copy()
-    _, seconds = measuring.timed(
-        lambda: simplex.solve(*whole, np.exp(DELTA), tolerance, np.zeros((1, len(columns)), np.int8), *none)
-    )
+    _, seconds = measuring.timed(lambda: simplex.solve(*whole, np.exp(DELTA), tolerance))
     return {"seconds": seconds}
 
 

@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing.data.texts import read_texts
+from oversmoothing.data.formats import text_batches
+from oversmoothing.data.shards import joined
 
 Side = Callable[[Path], Iterator[Any]]
 REPEATS = 5
@@ -67,10 +68,9 @@ def text_rows(path: Path) -> Iterator[bytes]:
     return rows(path, ["text"])
 
 
-def ours(path: Path) -> Iterator[np.ndarray]:
+def ours(path: Path) -> Iterator[memoryview]:
     """Yield each batch's buffer."""
-    for texts in read_texts(path):
-        yield texts.join(np.ones(len(texts.borders) - 1, bool), b"")
+    return map(joined, text_batches(path, "text"))
 
 
 def digest(parts: Iterator[Any]) -> str:

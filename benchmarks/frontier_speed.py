@@ -18,8 +18,7 @@ from transformers.generation import logits_process as warpers
 
 from oversmoothing.scores.decodings.temperature import temperature
 from oversmoothing.scores.probabilities import softmax
-from studies.cut_frontier.cuts import Cut
-from studies.cut_frontier.measure import Plane, measured
+from studies.cut_frontier.measure import Cut, Plane, measured
 
 CHUNK = 500  # rows, as many as a window has
 PEERS: dict[str, Callable[[Any], Any]] = {

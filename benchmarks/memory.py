@@ -149,7 +149,7 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
         ),
         "ranks": (
             {"logits": logits, "hidden": hidden, "weights": weights},
-            {"ranks": f"{folder}/ranks/model.parquet", "spectra": f"{folder}/spectra/model.parquet"},
+            {"ranks": f"{folder}/ranks/model.parquet"},
             {"settings": config["ranks"]},
         ),
         "score_table": (

@@ -41,7 +41,6 @@ class Hub:
     repos: dict[str, Repo]
     address: str = ""
     requests: list[str] = field(default_factory=list)
-    breaks: list[int] = field(default_factory=list)  # the next downloads end after so many bytes
     down: bool = False
     refuses: tuple[int, dict[str, str]] | None = None  # status and headers of the answer to requests for files
 
@@ -140,10 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         if body:
-            ends = self.hub.breaks.pop(0) if self.hub.breaks else len(content)
-            self.wfile.write(content[start : start + ends])
-            if start + ends < len(content):
-                self.close_connection = True
+            self.wfile.write(content[start:])
         return None
 
     def _json(self, value):

@@ -94,12 +94,8 @@ def test_what_is_kept_was_measured_by_a_benchmark_at_a_commit():
 
 def test_a_study_is_kept_with_what_made_it(tmp_path):
     """In a project of its own: the benchmark lies in it."""
-    for path in (
-        "benchmarks/keep_study.py",
-        "config/mine.yaml",
-        "results/mine/tables/a.csv",
-        "results/mine/figures/b.png",
-    ):
+    results = ("results/mine/tables/a.csv", "results/mine/figures/b.png")
+    for path in ("benchmarks/keep_study.py", "config/mine.yaml", *results):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(path)
     (tmp_path / "benchmarks/keep_study.py").write_text((BENCHMARKS / "keep_study.py").read_text())
@@ -110,12 +106,8 @@ def test_a_study_is_kept_with_what_made_it(tmp_path):
     command = [sys.executable, "benchmarks/keep_study.py", "config/mine.yaml"]
     subprocess.run([*command, "--clock-minutes", "2", "--processor-hours", "0.1"], cwd=tmp_path, check=True)
     kept = tmp_path / "resources/studies/mine"
-    assert sorted(path.name for path in kept.rglob("*") if path.is_file()) == [
-        "a.csv",
-        "b.png",
-        "config.yaml",
-        "run.json",
-    ]
+    files = sorted(path.name for path in kept.rglob("*") if path.is_file())
+    assert files == ["a.csv", "b.png", "config.yaml", "run.json"]
     run = json.loads((kept / "run.json").read_text())
     assert (run["clock_minutes"], len(run["commit"])) == (2.0, 40)
 

@@ -5,22 +5,14 @@ import pytest
 
 from oversmoothing.claims.headline import finding
 from oversmoothing.tables.figures.style import write_figure
-from oversmoothing.tables.page import Name, Page, Section, Value, entitled
 from oversmoothing.tables.record import record
 from oversmoothing_figure import draw
 
 
 def table(ranks):
     rows = [
-        {
-            "truth": truth,
-            "measure": metric,
-            "model": model,
-            "rank": rank,
-            "value": mean,
-            "low": mean / 2,
-            "high": 2 * mean,
-        }
+        {"truth": truth, "measure": metric, "model": model, "rank": rank}
+        | {"value": mean, "low": mean / 2, "high": 2 * mean}
         for metric, truth in (("tto", "truth"), ("tbat", None))
         for (model, rank), mean in zip(ranks.items(), (0.1, 0.3, 0.2), strict=True)
     ]
@@ -54,12 +46,3 @@ def test_they_stand_side_by_side_by_name(tmp_path):
 )
 def test_without_an_order_the_finding_names_models_or_ranks_and_no_more(ranks, told):
     assert finding(table(ranks)) == told
-
-
-@pytest.mark.parametrize(
-    ("published", "title"), [(None, "Loss by model."), (1.0, "Loss by model (Tables 4.1 and 4.2).")]
-)
-def test_titles_name_the_thesis_only_beside_its_numbers(published, title):
-    rows = [{"rank": Name("small"), "loss": Value(2.0), "published loss": Value(published)}]
-    page = Page("Loss {by} (Tables 4.1 and 4.2).", [Section("", rows)], [])
-    assert entitled(page).title == title

@@ -12,7 +12,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         Python 3.11 to 3.13; < 0.01; 2.2 GB; 95 %; 90 %
         arXiv 2603.10145; arXiv 2608.16671
         """,
-    "api": "thesis 4.1.6; (0.5, 0, 0.5); 1.25 times; ln 1.25; before 1.0",
+    "api": "before 1.0",
     "architecture": "",
     "bat": "1.25; 95 %; 0.001 was asked; 1.2e-10",
     "bytes": "0.8 and 1.25; at temperature 0.8; at 1.25; < 0.63; > 0.15",

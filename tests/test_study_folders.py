@@ -1,10 +1,7 @@
 """Studies as folders: what they need of each other, sections that several of them share, and rules that they change."""
 
 import re
-from importlib import import_module
 
-from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.thesis import CLAIMS
 from plan import studies
 
 
@@ -23,18 +20,6 @@ def test_studies_add_keys_to_a_section_of_others():
     assert section == {"claims": {"required": ["a", "b"], "properties": properties}, "new": {"x": 1}}
 
 
-def test_every_claim_is_said_and_tested_in_whole_sentences():
-    files = [path for path in studies.FOLDER.glob("*/*.py") if "Claim(" in path.read_text()]
-    modules = [import_module(f"studies.{path.parent.name}.{path.stem}") for path in files]
-    lists = [value for module in modules for value in vars(module).values() if isinstance(value, list)]
-    claims = [*CLAIMS, *(claim for values in lists for claim in values if isinstance(claim, Claim))]
-    assert len(claims) > len(CLAIMS)
-    for claim in claims:
-        for text in (claim.statement, claim.how):
-            assert text[0].isupper(), claim.id
-            assert text.endswith("."), claim.id
-
-
 def test_a_rule_that_a_study_changes_still_has_the_tokens_that_its_script_reads():
     """Inputs of its own take the place of all others."""
     chapters = "\n\n".join(path.read_text() for path in sorted(studies.FOLDER.parent.glob("**/*.smk")))
@@ -42,5 +27,5 @@ def test_a_rule_that_a_study_changes_still_has_the_tokens_that_its_script_reads(
     own = {name: re.findall(r"^    input:\n((?:        .*\n?)+)", body, re.MULTILINE) for _, name, body in rules}
     of_tokens = {name for name, inputs in own.items() if inputs and "**TOKENS" in inputs[0]}
     changed = {name for base, name, _ in rules if base in of_tokens and own[name]}
-    assert changed >= {"showcase_hub_logits", "hub_sample_svd"}
+    assert "showcase_hub_logits" in changed
     assert changed <= of_tokens
