@@ -29,7 +29,10 @@ def main(job: Job) -> None:
         for name in file.keys():  # noqa: SIM118 (not a dict)
             if (dtype := file.get_slice(name).get_dtype()) not in FLOATS:
                 raise UserError(f"{path}: its tensor {name} holds {dtype}; save the weights as float32")
-            tensors[WRAPPERS.sub("", name)] = file.get_tensor(name).float()
+            own = WRAPPERS.sub("", name)
+            if own in tensors:
+                raise UserError(f"{path}: it holds {own} twice, with and without a wrapper's prefix; save one model")
+            tensors[own] = file.get_tensor(name).float()
     try:
         config = GPTConfig.from_dict(json.loads(metadata.get("config", "")))
     except (UserError, ValueError, RecursionError) as error:

@@ -57,7 +57,8 @@ def test_sizes_of_blocks_change_nothing(numbers, bias, by_working_set, monkeypat
     for module, name in ((certificates, "NUMBERS"), (certificates, "MATRICES"), (classes, "NUMBERS")):
         monkeypatch.setattr(module, name, numbers)
     monkeypatch.setattr("oversmoothing.argmaxability.working_set.NUMBERS", numbers)
-    monkeypatch.setattr("oversmoothing.argmaxability.coordinates.BLOCK", 7)
+    for module in ("coordinates", "own_directions"):
+        monkeypatch.setattr(f"oversmoothing.argmaxability.{module}.BLOCK", 7)
     result = by_working_set(weights, offset)
     check(weights, offset, result)
     np.testing.assert_array_equal(result.status, expected.status)

@@ -93,6 +93,8 @@ def test_nothing_may_grow_at_delta_zero(way, weights):
 def test_what_is_no_distribution_or_no_delta_is_refused(p, delta, message):
     with pytest.raises(ValueError, match=message):
         by_tableau(np.zeros((3, 1)), np.array(p), delta)
+    with pytest.raises(ValueError, match=message):
+        by_programs(np.zeros((3, 1)), np.array(p), delta)
 
 
 def test_the_set_does_not_depend_on_the_units_of_the_head():

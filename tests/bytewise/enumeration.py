@@ -26,8 +26,8 @@ LAST = "e '1"
 COMPLETED = ("", *"ae \n'1.,\u0301我")  # behind a character that a continuation begins by completing
 
 
-PAIRS, TRIPLES = map("".join, itertools.product(BEHIND, repeat=2)), map("".join, itertools.product(LAST, repeat=3))
-CONTINUATIONS = list(dict.fromkeys(["", *FIRST, *CONTRACTIONS, *PAIRS, *TRIPLES]))
+MORE = map("".join, [*itertools.product(BEHIND, repeat=2), *itertools.product(LAST, repeat=3)])
+CONTINUATIONS = list(dict.fromkeys(["", *FIRST, *CONTRACTIONS, *MORE]))
 
 
 @dataclass
@@ -169,7 +169,6 @@ class Enumerated:
 
     probabilities: np.ndarray
     dropped: np.ndarray
-    log_prefix: np.ndarray  # ln P(x_<t) for t = 0..n
     variants: list[dict[Tokens, float]]  # the sequences that can stand with exactly the text x_<t, with ln P
 
 
@@ -203,7 +202,7 @@ def enumerate_text(judge: Judge, row: Callable[[Tokens], np.ndarray], text: byte
     joint = np.exp(logs - prefix[:n, None])
     joint = joint[given:]
     totals = joint.sum(axis=1)
-    return Enumerated(joint / totals[:, None], 1 - totals, prefix[given:] - prefix[given], exact[given:])
+    return Enumerated(joint / totals[:, None], 1 - totals, exact[given:])
 
 
 def log_sum(terms: Iterable[float]) -> float:

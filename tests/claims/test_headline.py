@@ -60,3 +60,9 @@ def test_groups_are_cut_where_each_rank_before_leaks_more_than_each_after():
 def test_one_seed_states_no_order():
     told = "TTO is 0.400 at rank 4, 0.100 at rank 8, in one training of each"
     assert finding(table({4: (0.4,), 8: (0.1,)})) == told
+
+
+def test_where_all_ranks_leak_alike_an_order_is_stated_in_few_runs():
+    draws, ranks, runs = np.random.default_rng(5), (4, 8, 16, 32, 288), 200
+    stated = sum(order_of_ranks(table({r: draws.normal(0.1, 0.01, 5) for r in ranks})) != UNCLEAR for _ in range(runs))
+    assert stated / runs < 0.05

@@ -101,6 +101,12 @@ def test_what_is_no_model_is_named(tmp_path, refused):
             model.head.weight[3] = float("nan")
         save_model(tmp_path / "w.safetensors", model.config, model.state_dict(), {})
         assert message in refused(*given, "--decoding", decoding)
+    weights = tmp_path / "models/bn4-s1/weights.safetensors"
+    model = GPT(GPTConfig(layers=1, heads=2, width=16, block=64))  # of as many tokens as there are bytes
+    save_model(weights, model.config, model.state_dict(), {})
+    (tmp_path / "tokens").mkdir()
+    (tmp_path / "tokens/vocabulary.parquet").touch()
+    assert "weights.safetensors: a model over tokens" in refused("prompt", "Of", "--models", weights)
 
 
 def test_html_is_one_page_that_loads_nothing(models, capsys, tmp_path):

@@ -127,4 +127,7 @@ def test_the_first_bytes_are_kept_as_long_as_they_are_what_was_written(hub, tmp_
         open_shards(first, "text")
     assert fetch_shards(settings, tmp_path) == first  # as the message says
     assert streamed[0].read_bytes() == whole
-    assert len(streamed) == 3
+    streamed[0].write_bytes(whole[: len(whole) // 2])  # without its seal, which is at the end
+    assert fetch_shards(settings, tmp_path) == first
+    assert streamed[0].read_bytes() == whole
+    assert len(streamed) == 4

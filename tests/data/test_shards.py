@@ -123,4 +123,4 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
     finally:
         pa.set_memory_pool(before)
     assert len(data["train"]) > 20e6
-    assert pool.max_memory() < 100e6
+    assert pool.max_memory() < 30e6  # of Arrow; all texts at once take 40 MB

@@ -81,3 +81,19 @@ def test_a_flipped_bit_in_the_store_is_no_change_of_the_text(text):
         KEPT.write_bytes(damaged)
         assert contents([text]) == {str(text): digest("one")}
     assert KEPT.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        b"null", b"[]", b"5", b'"text"', b"\xff\xfe", b"", b"[" * 100_000,
+        b'{"PATH": 3}', b'{"PATH": null}', b'{"PATH": []}', b'{"PATH": {}}', b'{"PATH": [1, 2]}', b'{"PATH": [1, "a"]}',
+        b'{"PATH": [3, 0, 0, 0, null]}',
+    ],
+    ids=lambda kept: kept[:20].decode("latin-1"),
+)  # fmt: skip
+def test_a_store_of_another_shape_is_no_store(text, kept):
+    KEPT.parent.mkdir()
+    KEPT.write_bytes(kept.replace(b"PATH", str(text).encode()))
+    assert contents([text]) == {str(text): digest("one")}
+    assert list(read_sealed(KEPT)) == [str(text)]

@@ -23,7 +23,7 @@ def test_every_fault_is_of_code_and_of_a_test_that_are_there():
     for fault, (path, old, _, test) in FAULTS.items():
         assert old in (ROOT / path).read_text(), fault
         file, _, name = test.partition("::")
-        assert f"def {name}" in (ROOT / "tests" / file).read_text(), fault
+        assert not name or f"def {name}(" in (ROOT / "tests" / file).read_text(), fault
 
 
 @pytest.mark.slow

@@ -152,6 +152,8 @@ def test_every_map_samples_with_the_same_numbers():
     pure = texts()
     for decoding in ({"name": "top-k", "k": 256}, {"name": "top-p", "p": 1.0}, {"chain": [{"temperature": 1.0}]}):
         assert texts(decoding=decoding) == pure
+    hot = {"chain": [{"temperature": 2.0}, "greedy"]}
+    assert texts(decoding=hot) == texts(decoding={"name": "greedy"}) != pure
     assert texts(decoding={"name": "bat", "delta": 0.2}) != pure  # its head has rank 16
 
 

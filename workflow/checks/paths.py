@@ -3,6 +3,7 @@
 Snakemake does not report a missing input as long as the outputs made from it exist, so no rule would notice.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def _no_folders(config: Mapping[str, Any]) -> Iterator[str]:
     }
     for key, folder in chosen.items():
         parts = (Path(folder), *Path(folder).parents) if folder else ()
-        if file := next((part for part in parts if part.is_file()), None):
+        if file := next((part for part in parts if os.path.isfile(part)), None):  # noqa: PTH113 (it never raises)
             yield f"{key}: {file} is a file, not a folder; name another folder"
 
 

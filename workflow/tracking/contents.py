@@ -49,6 +49,10 @@ def contents(files: Iterable[str | Path]) -> dict[str, str]:
 
 def _read_kept() -> dict[str, list]:
     """Return the entries of the store; of a store that is missing or damaged, none."""
-    with contextlib.suppress(OSError, UserError, ValueError):
-        return read_sealed(KEPT)
+    with contextlib.suppress(OSError, UserError, ValueError, RecursionError):
+        return {place: entry for place, entry in read_sealed(KEPT).items() if _is_entry(entry)}
     return {}
+
+
+def _is_entry(entry: object) -> bool:
+    return isinstance(entry, list) and list(map(type, entry)) == [int, int, int, int, str]

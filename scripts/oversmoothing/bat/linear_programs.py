@@ -25,9 +25,12 @@ def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: flo
     reason the columns of W are centred and normalised, neither of which changes the set.
 
     Tokens with p_i >= 1 - e^-delta are accepted without a program, as in the thesis, because the others cannot hold all
-    the mass. Tokens with p_i = 0 are in the set. A `RuntimeError` is raised if HiGHS decides a token neither way.
+    the mass. Tokens with p_i = 0 are in the set. A `ValueError` is raised if p is no distribution
+    or delta is negative, and a `RuntimeError` if HiGHS decides a token neither way.
     """
     weights, p = np.asarray(weights, np.float64), np.asarray(p, np.float64)
+    if p.ndim != 1 or not delta >= 0:
+        raise ValueError(f"p {p.shape} must be (v,), and delta {delta} at least 0")
     p = distributions(p, len(weights))[0]
     constraints = constraint_matrix(weights)
     rejected = p == 0

@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 class _Segment(NamedTuple):
-    """A segment under way: where it starts, and all up to it, and the node of each of its beginnings."""
+    """A segment under way: where it and all up to it start, and the node of each of its beginnings."""
 
     start: int
     starts: list[int]

@@ -43,14 +43,17 @@ def beside(path: str | None) -> AbstractContextManager[object]:
 
 def write_output(option: str, path: str, text: str) -> None:
     """Write text to a device or pipe, or replace a file, and say so; a `UserError` says why it cannot be done."""
-    with no_fault_of(f"{option} {path}"):
-        if path == STDOUT:
-            print(text, end="", flush=True)
-            return
-        if Path(path).exists() and not Path(path).is_file():
-            with Path(path).open("a", encoding="utf-8") as device:
-                device.write(text)
-        else:
-            with atomic_path(Path(path).resolve()) as temporary:
-                temporary.write_text(text, encoding="utf-8")
+    try:
+        with no_fault_of(f"{option} {path}"):
+            if path == STDOUT:
+                print(text, end="", flush=True)
+                return
+            if Path(path).exists() and not Path(path).is_file():
+                with Path(path).open("a", encoding="utf-8") as device:
+                    device.write(text)
+            else:
+                with atomic_path(Path(path).resolve()) as temporary:
+                    temporary.write_text(text, encoding="utf-8")
+    except BrokenPipeError as error:
+        raise UserError(f"{option} {path}: what reads it has ended") from error
     print(f"\nWrote {printable(path)}")

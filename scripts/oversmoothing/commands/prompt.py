@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import glob
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from oversmoothing.tables.visible_bytes import LEGEND, html, last_word, visible
 from oversmoothing.tables.web_page import web_page
 
 MODELS = "results/models/*/weights.safetensors"
+OF_TOKENS = "../../tokens/vocabulary.parquet"  # beside the folder of a model over tokens
 DECODINGS = [*maps(), "bat"]  # those that decode each byte alone; bat needs the model's head
 BARS = 10  # most probable bytes shown
 BYTES = 200  # of a sample, or as many as the smallest block leaves room for
@@ -97,7 +99,11 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
         raise UserError(f"no trained model at {models!r}; train them with `make`, or name others with --models")
     names = _names(paths)
     loaded = [load_model(path) for path in paths]
-    if over_tokens := [path for path, model in zip(paths, loaded, strict=True) if model.config.vocabulary > VOCABULARY]:
+    if over_tokens := [
+        path
+        for path, model in zip(paths, loaded, strict=True)
+        if model.config.vocabulary != VOCABULARY or (Path(path).parent / OF_TOKENS).is_file()
+    ]:
         raise UserError(
             f"{over_tokens[0]}: a model over tokens; only models over bytes can be asked here, and what this one "
             "writes is in the table `samples` of its results"

@@ -20,7 +20,7 @@ from oversmoothing.hub.listing import Repository, asking, list_files, resolve
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import digest, sha256
-from oversmoothing.store.seal import check
+from oversmoothing.store.seal import check, sealed_with
 
 logger = logging.getLogger(__name__)
 
@@ -98,13 +98,13 @@ def stream_texts(repository: Repository, files: Sequence[str], column: str, budg
 
 
 def _is_sealed(path: Path) -> bool:
-    """Whether a file is here as it was written."""
+    """Whether a file is here, whole and as it was written; one that was cut off has no seal."""
     try:
         check(path)
     except UserError as error:
         logger.warning("%s", error)
         return False
-    return path.is_file()
+    return path.is_file() and bool(sealed_with(path))
 
 
 def _roles(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -155,11 +155,13 @@ def _documenting(node: ast.AST) -> Iterable[ast.AST]:
 
 def _strings(node: ast.AST) -> Iterator[ast.Constant]:
     """Yield the constants below `node`, except in f-strings, where their positions changed in Python 3.12."""
-    if isinstance(node, ast.Constant):
-        yield node
-    elif not isinstance(node, ast.JoinedStr):
-        for part in ast.iter_child_nodes(node):
-            yield from _strings(part)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Constant):
+            yield node
+        elif not isinstance(node, ast.JoinedStr):
+            waiting.extend(ast.iter_child_nodes(node))
 
 
 def _name(node: ast.AST) -> str:

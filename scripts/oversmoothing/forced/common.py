@@ -32,7 +32,10 @@ def divided(p: np.ndarray, common: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_of(p: np.ndarray, row: np.ndarray, hidden: np.ndarray, log_q: np.ndarray) -> np.ndarray:
-    """Return rows (m, r) for tokens of truths p (n, m), in place of one row (r,) of log-probability `log_q` (n,)."""
+    """Return rows (m, r) for tokens of truths p (n, m), in place of one row (r,) of log-probability `log_q` (n,).
+
+    `hidden` (n, r) enters the head.
+    """
     level = (log_q - hidden @ row)[:, None]
     with np.errstate(divide="ignore"):
         shares = np.maximum(np.log(p), LOWEST) - np.maximum(np.log(p.sum(axis=1, keepdims=True)), LOWEST)

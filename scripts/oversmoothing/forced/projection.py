@@ -142,13 +142,13 @@ def _newton(
     moments = p @ head.columns
     gap, best, left = np.full(len(p), np.inf), theta.copy(), np.arange(len(p))
     for _ in range(STEPS):
-        direction, now, noise, *line = _at(head, moments[left], theta)
-        length, fall = _length(*line)
+        direction, proved, noise, *searched = _at(head, moments[left], theta)
+        length, fall = _length(*searched)
         theta = theta + length[:, None] * direction
-        bound = np.maximum(now - fall, noise)  # the lower bound that was proved holds for the next point too
+        bound = np.maximum(proved - fall, noise)  # the lower bound that was proved holds for the next point too
         better = ~(bound >= gap[left])
         best[left], gap[left] = theta, np.minimum(gap[left], bound)  # no step raises the objective
-        going = (now - noise > tolerance) & (better | (gap[left] > NEGLIGIBLE))
+        going = (proved - noise > tolerance) & (better | (gap[left] > NEGLIGIBLE))
         if not going.any():
             break
         left, theta = left[going], theta[going]

@@ -19,7 +19,7 @@ LEVEL = 0.025  # in each tail of a 95 % interval
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean, standard deviation (with n - 1) and 95 % interval of the mean of n values; NaN where too few have none."""
+    """Mean, standard deviation (with n - 1) and 95 % interval of n values; NaN where values or windows are too few."""
 
     mean: float
     sd: float

@@ -35,6 +35,8 @@ def window_quantiles(
     or above it, and as many one at or below it. Draws are those of `statistics.summarise`.
     """
     values, windows = np.asarray(values), np.asarray(windows)
+    if values.ndim != 1 or values.shape != windows.shape:
+        raise ValueError(f"values {values.shape} and windows {windows.shape} must have the same shape (n,)")
     if not len(values):
         raise ValueError("there are no values to take quantiles of")
     if not np.isfinite(values).all():

@@ -39,6 +39,7 @@ class Cache:
         """
         model, time = self.model, tokens.shape[1]
         start, end = self.filled, self.filled + time
+        assert end <= self.buffers.shape[4], "a further token would be left out of the attention"
         x = model.embedding(tokens)
         rotary = None
         if model.config.positions == "learned":

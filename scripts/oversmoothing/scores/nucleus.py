@@ -16,7 +16,7 @@ LARGE = 2048  # tokens
 _NEAR = 16  # values to accumulate first
 
 
-def nucleus(p: Array, tau: float = 0.9, some: int = 8192) -> Array:
+def nucleus(p: Array, tau: float = 0.9, some: int = LARGE) -> Array:
     """Mark the smallest set of tokens that holds at least tau of each row's mass (thesis 4.1.1, V*).
 
     The set is the shortest prefix, in order of decreasing probability, whose cumulative mass (in float64) reaches tau.

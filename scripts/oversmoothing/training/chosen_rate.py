@@ -24,7 +24,9 @@ def read_choice(path: str | Path) -> dict[str, Any]:
     try:
         choice = read_sealed(path)
         losses = {str(tried): float(loss) for tried, loss in choice["losses"].items()}
-        return {"arm": str(choice["arm"]), "learning_rate": float(choice["learning_rate"]), "losses": losses}
+        rate = float(choice["learning_rate"])
+        losses[f"{rate:g}"]  # it was tried
+        return {"arm": str(choice["arm"]), "learning_rate": rate, "losses": losses}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         fault = file_fault(error) or f"no learning rate in it ({error}); delete it and run again"
         raise UserError(f"{path}: {fault}") from error

@@ -52,7 +52,7 @@ def test_script_agrees_with_pandas_whatever_the_row_groups(tmp_path, monkeypatch
 def test_scores_without_pure_are_refused(tmp_path):
     scores = write_nsmd(tmp_path / "nsmd.parquet", {0: {"t": [1, 2]}}, ("greedy",))
     with pytest.raises(UserError, match=r"nsmd.parquet: no scores under decoding 'pure'; add it to `decodings`"):
-        nsmd_by_window(scores)
+        next(nsmd_by_window(scores))
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,7 @@ def test_a_history_of_somebody_else_s(tmp_path, suffix):
         ("bytes,loss\n0,9\n5,2\n", "has 1 loss with bytes above 0; a history needs at least two"),
         ("bytes,loss\n1,two\n2,3\n", "row 1: loss two is not a finite number"),
         ("", "not a CSV file"),
+        ("bytes,loss\n1,3,9\n2,2,9\n", "not a CSV file"),
     ],
 )
 def test_mistakes_in_a_history_are_named(tmp_path, text, message):

@@ -148,7 +148,10 @@ def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> d
         raise UserError(f"{folder}: no snapshots; train the model again with `training.snapshots: true`")
     by_step = {}
     for path in [*kept, Path(weights)]:
-        by_step[int(load_metadata(path)["step"])] = path
+        step = load_metadata(path).get("step", "")
+        if not step.isdigit():
+            raise UserError(f"{path}: no step in its metadata; train the model again")
+        by_step[int(step)] = path
     last = read_table(history, ["step"])["step"][-1].as_py()
     if missing := sorted(snapshot_steps({"snapshots": True, "max_steps": last}) - set(by_step)):
         raise UserError(f"{folder}: the snapshot of step {missing[0]} is missing; delete the folder and run again")

@@ -133,7 +133,7 @@ def sizes(model: Any) -> dict[str, int]:
 
 def _check(model: LanguageModel, context: int, first: list[int], name: str) -> None:
     """Reject models that cannot be measured, such as those that see future tokens: the Auto classes also load BERT."""
-    if model.context is not None and context > model.context:
+    if context > model.context:
         raise UserError(f"others.context: {name} reads at most {model.context} tokens, not {context}; lower it")
     if context - len(first) < 2:
         raise UserError(f"others.context: {name} begins each text with its own token; raise {context}")

@@ -3,8 +3,9 @@
 Needs: windows.parquet, snapshots and weights of the models trained here, the truths' logits; of other people's models
 the evaluation split and the manifests of `snakemake assets`.
 Makes: dynamics/{model}.parquet and dynamics/spectra/{model}.parquet; tables/along_training.{csv,md,html,tex}; figures
-along_training, forced_along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg,pdf}. If the config lists revisions of other people's models:
-others/{model}/{revision}.parquet, tables/other_models.{csv,md,html,tex} and figures/other_models.{png,svg,pdf}.
+along_training, forced_along_training, layers_along_training, head_spectra and oversmoothing_against_loss.{png,svg,pdf}.
+If the config lists revisions of other people's models: others/{model}/{revision}.parquet,
+tables/other_models.{csv,md,html,tex} and figures/other_models.{png,svg,pdf}.
 """
 
 from studies.along_training import plan as along_training

@@ -50,26 +50,35 @@ def sums_by_byte(logits: str | Path, nsmd: str | Path | None = None) -> Iterator
         window, target = group["window"][0].as_py(), group["target"].to_numpy()
         if not np.isfinite(rows.max(axis=1)).all():  # minus infinity is the logarithm of 0
             raise UserError(f"{logits}: window {window} has non-finite logits; delete it and run again")
-        against = {} if scores is None else scores.pop(window, None)
-        if against is None or any(values.shape != target.shape for values in against.values()):
+        scored, against = next(scores, (None, {})) if scores else (window, {})
+        if scored != window or any(values.shape != target.shape for values in against.values()):
             raise UserError(f"{nsmd}: other windows than {logits}; delete both and run again")
         yield _rows(window, target, rows, against)
-    if scores:
+    if scores and next(scores, None):
         raise UserError(f"{nsmd}: more windows than {logits}; delete both and run again")
 
 
-def nsmd_by_window(path: str | Path) -> dict[int, dict[str, np.ndarray]]:
-    """Scores of each window against each truth, float32 (s,), under pure decoding, in the order of the positions."""
-    found: dict[int, dict[str, np.ndarray]] = {}
+def nsmd_by_window(path: str | Path) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    """Yield each window of a file of scores and its scores against each truth, float32 (s,), under pure decoding.
+
+    They are in the order of the positions, whatever the row groups.
+    """
+    waiting: dict[str, list[np.ndarray]] = {}
+    last = None
     for group in read_groups(path, ["window", "truth", "decoding", "value"]):
-        rows = group.to_pandas()
-        by_key = rows[rows.decoding == DECODING].groupby(["window", "truth"], sort=False, observed=True)
-        for (window, truth), values in by_key.value:
-            of_window = found.setdefault(window, {})
-            of_window[truth] = np.append(of_window.get(truth, np.empty(0, np.float32)), values)
-    if not found:
+        pure = group.filter(pa.compute.equal(group["decoding"].cast(pa.string()), DECODING))
+        windows, values = pure["window"].to_numpy(), pure["value"].to_numpy()
+        truths = pure["truth"].cast(pa.string()).to_numpy(zero_copy_only=False)
+        for window in dict.fromkeys(windows.tolist()):
+            if last is not None and window != last:
+                yield last, {truth: np.concatenate(parts) for truth, parts in waiting.items()}
+                waiting = {}
+            last, of_window = window, windows == window
+            for truth in dict.fromkeys(truths[of_window]):
+                waiting.setdefault(truth, []).append(values[of_window & (truths == truth)])
+    if last is None:
         raise UserError(f"{path}: no scores under decoding {DECODING!r}; add it to `decodings` in the config")
-    return found
+    yield last, {truth: np.concatenate(parts) for truth, parts in waiting.items()}
 
 
 def _rows(window: int, target: np.ndarray, logits: np.ndarray, nsmd: Mapping[str, np.ndarray]) -> pa.RecordBatch:

@@ -26,8 +26,12 @@ DRAWN = [  # a figure each
     for temperature in (FRONTIER["temperatures"] if FRONTIER["methods"] else [])
 ]
 FRONTIER_FIGURES = [
-    figure(f"frontier_{law}{t:g}", "6 Decoding", f"Frontiers {law.replace('_', ' ')}at temperature {t:g}")
-    for law, t in ((f"{of['law']}_" if of["law"] else "", of["temperature"]) for of in DRAWN)
+    figure(
+        "_".join(filter(None, ["frontier", of["law"], f"{of['temperature']:g}"])),
+        "6 Decoding",
+        " ".join(filter(None, ["Frontiers", of["law"], f"at temperature {of['temperature']:g}"])),
+    )
+    for of in DRAWN
 ]
 
 

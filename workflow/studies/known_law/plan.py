@@ -28,9 +28,9 @@ def texts(config: Config) -> dict[str, Text]:
     made = [
         Text(e["law"], e["sequences"], tuple(e["ranks"]), tuple(e["seeds"]), tuple(e.get("arms", ()))) for e in entries
     ]
-    further = {text.name: text for law in laws(config) for kind in kinds(config, law) for text in [kind.text(law)]}
     named = {text.name: text for text in made}
-    return named | further | named
+    further = (kind.text(law) for law in laws(config) for kind in kinds(config, law))
+    return named | {text.name: text for text in further if text.name not in named}
 
 
 def shortest(config: Config) -> list[str]:

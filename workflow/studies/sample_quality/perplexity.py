@@ -39,7 +39,7 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
     """
     tokens = [tokens_of(model.tokenizer, text) for text in texts]
     longest = max(map(len, tokens), default=0)
-    if model.context is not None and longest > model.context:
+    if longest > model.context:
         raise UserError(
             f"{KEY}: it reads at most {model.context} tokens, but a sample has {longest}: "
             "choose another language model, or lower windows.scored"

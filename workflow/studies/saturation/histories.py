@@ -32,7 +32,7 @@ def read_history(name: str, path: str | Path, parameters: int) -> pd.DataFrame:
     """
     try:
         parquet = Path(path).suffix == ".parquet"
-        table = read_table(path).to_pandas() if parquet else pd.read_csv(path)
+        table = read_table(path).to_pandas() if parquet else pd.read_csv(path, engine="pyarrow")
     except ValueError as error:  # includes those of pandas's parser
         raise UserError(f"{path}: not a CSV file ({str(error).splitlines()[0]})") from error
     units, have = [unit for unit in UNITS if unit in table], ", ".join(table)

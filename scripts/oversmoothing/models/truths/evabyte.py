@@ -30,7 +30,7 @@ HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
 OF_CHUNKS = re.compile(r"model\.layers\.\d+\.self_attn\.adaptive_(phi|mu_k)")
 # Values that the Llama here requires; a checkpoint with others is a different model.
 FIXED = {"model_type": "evabyte", "rope_scaling": None, "hidden_act": "silu", "attention_bias": False}
-FIXED |= {"tie_word_embeddings": False, "norm_add_unit_offset": True}
+FIXED |= {"tie_word_embeddings": False}
 SIZES = ["vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers"]
 SIZES += ["num_attention_heads", "num_key_value_heads", "rms_norm_eps"]
 
@@ -52,7 +52,8 @@ def load_evabyte(
                 "architecture write `layout: causal_lm`"
             )
     with one_line_errors(f"{path}: no Llama model can be built from it"), torch.device("meta"):
-        bos, heads, window = (int(config[key]) for key in ("bos_token_id", "num_pred_heads", "window_size"))
+        keys = ("bos_token_id", "num_pred_heads", "window_size", "norm_add_unit_offset")
+        bos, heads, window, offset = (int(config[key]) for key in keys)
         llama = LlamaConfig(
             **{key: config[key] for key in SIZES},
             max_position_embeddings=window,
@@ -72,7 +73,7 @@ def load_evabyte(
         if key == HEAD:
             head = tensor
             continue
-        tensor = tensor if tensor.dim() == 2 else tensor + 1
+        tensor = tensor if tensor.dim() == 2 else tensor + offset
         trunk.load_state_dict({key.removeprefix("model."): tensor}, assign=True, strict=False)
     trunk.rotary_emb = LlamaRotaryEmbedding(llama).to(device)  # its frequencies are not in the checkpoint
     trunk.requires_grad_(False).eval()
