@@ -123,7 +123,7 @@ def test_the_surface_is_in_no_fingerprint():
 HEADS = "__init__ divergence division head large projection"
 REJECT = (
     "__init__ basis large/__init__ large/constraints large/lewis large/position large/programs large/projection "
-    "large/rounding large/solve reject simplex"
+    "large/rounding large/solve near_zero reject simplex"
 )
 
 

@@ -8,9 +8,10 @@ from certificates import proves
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from oversmoothing.bat import near_zero, simplex
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.linear_programs import reject_set_by_linear_programs
-from oversmoothing.bat.reject import DELTA, reject_set
+from oversmoothing.bat.reject import DELTA, _settle, reject_set
 from oversmoothing.scores.decodings.greedy import greedy
 from oversmoothing.scores.decodings.pure import pure
 from oversmoothing.scores.decodings.temperature import temperature
@@ -124,6 +125,37 @@ def test_a_batch_is_its_rows_whatever_the_order():
     np.testing.assert_array_equal(together[::-1], reject_set(basis, p[::-1]).rejected)
     np.testing.assert_array_equal(together, np.concatenate([reject_set(basis, row).rejected for row in p]))
     assert reject_set(basis, p[:0]).rejected.shape == (0, 64)
+
+
+@pytest.mark.parametrize(("least", "rejects"), [(2e-9, False), (1e-12, True), (0.0, True), (-2e-9, True)])
+def test_a_minimum_beside_zero_is_decided_in_rational_arithmetic(least, rejects):
+    """This head leaves (1, -3, 2) open, of which the first token bounds how far the second falls: to p_2 `least`."""
+    head, bound = np.array([[-1.0], [1.0], [2.0]]), math.exp(DELTA)
+    basis = prepare(head)
+    middle = 3 * (bound - 1) * 0.2 / (1 - least)
+    p = np.array([0.2, middle, 0.8 - middle])
+    kept = (np.full((1, 3, 2), -1, np.int16), np.full((1, 3, 3), 3, np.int8))
+    status = simplex.solve(basis.columns, np.zeros((1, 2)), p[None], bound, 0.0, kept)[0, 1]
+    assert (status == simplex.UNDECIDED) == (least == 2e-9)
+    decided = near_zero.decide(basis.columns, p, bound, 1, kept[0][0, 1], kept[1][0, 1])
+    assert decided == (simplex.REJECTED if rejects else simplex.ACCEPTED)
+    sets = reject_set(basis, p, certificates=True)
+    assert not sets.undecided.any()
+    assert sets.rejected[0, 1] == rejects
+    assert proves(head, sets, 0, 1, bound) or least in (0.0, 1e-12)  # less than `simplex.ZERO` above zero
+
+
+def test_a_minimum_beside_zero_behind_a_layer_norm():
+    """With one direction free, the other constraints decide: those of the test above, in a turned space."""
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
+    bound, middle = math.exp(DELTA), 3 * (math.exp(DELTA) - 1) * 0.2 / (1 - 2e-9)
+    p = np.array([0.2, middle, 0.8 - middle])
+    own = prepare(np.array([[-1.0], [1.0], [2.0]])).columns
+    free = np.array([0.3, -0.5, 0.9])
+    status = np.array([simplex.ACCEPTED, simplex.UNDECIDED, simplex.ACCEPTED])
+    columns = np.concatenate([own, free[:, None]], axis=1) @ turn
+    _settle(columns, turn[2], p, bound, 0.0, status)
+    assert status[1] == simplex.ACCEPTED
 
 
 def test_float32_is_renormalised():

@@ -43,7 +43,7 @@ def test_what_training_imports():
 JOB = "fingerprint jobs printable store"
 HELD = f"{JOB} models/logits models/logit_files models/output_kinds models/spectra numerics/softcap"
 MODEL = f"{JOB} models/device models/head_gradient models/model models/output_kinds models/output_layers models/weights"
-BAT = "bat numerics/compiled numerics/distributions numerics/layer_norm"
+BAT = "bat numerics/compiled numerics/distributions numerics/exact numerics/layer_norm"
 TBAT = f"{HELD} {BAT} scores/probabilities scores/files scores/tbat"
 HUB = "oversmoothing/models/truths/load.py"
 

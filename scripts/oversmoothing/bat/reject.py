@@ -22,6 +22,7 @@ from oversmoothing.bat.basis import Basis, TangentBasis
 from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.position import OPEN
 from oversmoothing.bat.large.solve import solve
+from oversmoothing.bat.near_zero import decide
 from oversmoothing.numerics.distributions import distributions
 
 LARGEST_DENSE = 1000  # tokens with mass up to which a tableau is the faster way
@@ -142,8 +143,28 @@ def reject_set(
         status = _solve_large(basis, normals, p, math.exp(delta), mass_tolerance)
     else:
         status = simplex.solve(basis.columns, normals, p, math.exp(delta), mass_tolerance, kept)
+        for i in np.flatnonzero((p * (status == simplex.UNDECIDED)).sum(axis=1) > mass_tolerance).tolist():
+            _settle(basis.columns, normals[i], p[i], math.exp(delta), mass_tolerance, status[i])
     proofs = Certificates(*kept) if kept else None
     return RejectSet(p, status == simplex.REJECTED, status == simplex.UNDECIDED, proofs)
+
+
+def _settle(
+    columns: np.ndarray, normal: np.ndarray, p: np.ndarray, bound: float, mass_tolerance: float, status: np.ndarray
+) -> None:
+    """Decide tokens of one distribution that `simplex` left open, the likeliest first, until the rest may stay so."""
+    v, m = columns.shape
+    bases, rests = np.full((1, v, m), -1, np.int16), np.full((1, v, v), 3, np.int8)
+    simplex.solve(columns, normal[None], p[None], bound, mass_tolerance, (bases, rests))
+    if normal.any():  # the direction that is free is left out, by a reflection to the last axis
+        mirror = normal.copy()
+        mirror[-1] += np.copysign(1.0, mirror[-1])
+        columns = (columns - np.outer(columns @ mirror, 2 * mirror / (mirror @ mirror)))[:, :-1]
+    for token in np.argsort(-p, kind="stable").tolist():
+        if status[token] == simplex.UNDECIDED:
+            status[token] = decide(columns, p, bound, token, bases[0, token], rests[0, token])
+        if p[status == simplex.UNDECIDED].sum() <= mass_tolerance:
+            return
 
 
 def bracket(
