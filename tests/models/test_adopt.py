@@ -60,6 +60,13 @@ def test_what_a_wrapper_puts_before_all_names_is_left_out(tmp_path):
     assert all(torch.equal(tensor, whole[name]) for name, tensor in load_model(path).state_dict().items())
 
 
+def test_a_tensor_that_is_there_with_and_without_a_wrapper(tmp_path):
+    whole = GPT(GPTConfig(**SHAPE)).state_dict()
+    both = whole | {"module.norm.weight": whole["norm.weight"] + 1}
+    with pytest.raises(UserError, match=r"mine\.safetensors: it holds norm\.weight twice, with and without a wrapper"):
+        take_in(tmp_path, SHAPE, both)
+
+
 @pytest.mark.parametrize("dtype", ["int64", "bool", "float8_e4m3fn", "complex64"])
 def test_tensors_that_are_no_floating_point_numbers(tmp_path, dtype):
     tensors = GPT(GPTConfig(**SHAPE)).state_dict()

@@ -59,6 +59,15 @@ def test_logits_are_those_of_a_plain_forward_pass(model, expected):
 
 
 @torch.inference_mode()
+def test_norms_may_be_stored_without_an_offset(tmp_path):
+    config = EVABYTE | {"norm_add_unit_offset": False}
+    write_evabyte(tmp_path, config)
+    own = load(tmp_path)
+    expected = evabyte_logits(evabyte_tensors(), IDS, config)[1:]
+    np.testing.assert_allclose(own.logits(own.hidden(BYTES)[1])[0].numpy(), expected[:, 64:], atol=1e-3)
+
+
+@torch.inference_mode()
 def test_matrices_in_bf16_leave_the_rest_in_float32(folder, model, expected):
     half = load(folder, "bf16")
     dtypes = {name: tensor.dtype for name, tensor in half.trunk.state_dict().items()}
@@ -113,6 +122,7 @@ def test_contexts_beyond_the_window_are_refused(model):
         ({"intermediate_size": 64}, r"down_proj\.weight has the shape \(32, 48\)"),
         ({"num_hidden_layers": 10**6}, "num_hidden_layers is 1000000, but the files hold 25 tensors"),
         ({"window_size": ...}, r"config\.json: no Llama model can be built from it \(KeyError: 'window_size'"),
+        ({"norm_add_unit_offset": ...}, r"no Llama model can be built from it \(KeyError: 'norm_add_unit_offset'"),
         ({"num_attention_heads": 0}, r"config\.json: no Llama model can be built from it"),
         ({"rope_theta": "x"}, r"config\.json: no Llama model can be built from it"),
         ({"hidden_size": 2**62}, r"config\.json: no Llama model can be built from it"),

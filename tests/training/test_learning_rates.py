@@ -51,6 +51,9 @@ def test_a_choice_that_is_damaged_is_named(tmp_path, choice):
     path.write_text(choice)
     with pytest.raises(UserError, match=r"bn4.json: no learning rate in it.*; delete it and run again"):
         with_rate(SETTINGS, path)
+    write_sealed(path, {"arm": "bn4", "learning_rate": 0.005, "losses": {"0.003": 1.5}})
+    with pytest.raises(UserError, match=r"bn4.json: no learning rate in it \('0.005'\)"):
+        with_rate(SETTINGS, path)
     write_sealed(path, {"arm": "bn4", "learning_rate": 0.003, "losses": {"0.003": 1.5, "0.006": 1.7}})
     path.write_text(path.read_text().replace('rate": 0.003', 'rate": 8.003'))
     with pytest.raises(UserError, match=r"bn4.json: changed or damaged since it was written"):
