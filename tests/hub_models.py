@@ -95,7 +95,8 @@ def evabyte_logits(tensors, ids, config=EVABYTE):
     time = len(ids)
 
     def normed(x, name):
-        return x / np.sqrt((x**2).mean(-1, keepdims=True) + config["rms_norm_eps"]) * (config["norm_add_unit_offset"] + w[name])
+        scale = config["norm_add_unit_offset"] + w[name]
+        return x / np.sqrt((x**2).mean(-1, keepdims=True) + config["rms_norm_eps"]) * scale
 
     frequencies = config["rope_theta"] ** (-np.arange(0, size, 2) / size)
     turn = np.exp(1j * np.arange(time)[:, None] * frequencies)  # a rotation is a product of complex numbers

@@ -26,6 +26,14 @@ def test_output_layers_that_are_not_linear_are_left_out():
     assert not {f"{kind}-bn4-s1337" for kind in kinds} & scored
 
 
+@pytest.mark.parametrize(("highest", "truncated"), [(64, [4, 64]), (None, [4, 64, 128])])
+def test_derived_heads_of_high_rank_are_left_out(highest, truncated):
+    config = default(family=[{"rank": 288}, {"rank": 128}], svd_ranks=[4, 64, 128], retrained={"ranks": []})
+    config["metrics"]["forced"]["derived_up_to"] = highest
+    ranks = [(row["kind"], row["rank"]) for row in scored_models(config)]
+    assert ranks == [("family", 288), ("family", 128), *(("svd", rank) for rank in truncated)]
+
+
 def test_a_truth_for_best_heads_that_does_not_exist_is_named():
     forced = {"best_head_truths": ["truth", "other"]}
     with pytest.raises(ConfigError, match=r"metrics\.forced\.best_head_truths: no truth is called 'other'; there are"):

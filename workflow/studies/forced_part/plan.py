@@ -1,5 +1,6 @@
 """The models whose logits are linear maps to the truths' tokens, and how each is read."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,8 +13,9 @@ def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of the tables: ``model``, ``kind``, ``rank``, ``seed``; the family first.
 
     Over bytes, models from the hub are not among them: their bytes have other probabilities than their heads give. Nor
-    are those whose logits are capped.
+    are those whose logits are capped, and heads made of another of a rank above `metrics.forced.derived_up_to`.
     """
+    highest = config["metrics"]["forced"]["derived_up_to"] or math.inf
     known, without = by_name(config) | studies.models(config), capped(config)
     kinds = dict.fromkeys(arm.kind for arm in studies.arms(config))
     return [
@@ -22,6 +24,7 @@ def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
         if known[row["model"]].linear
         and not (over_bytes(config) and known[known[row["model"]].source or row["model"]].hub)
         and row["model"] not in without
+        and not (known[row["model"]].source and row["rank"] > highest)
     ]
 
 
