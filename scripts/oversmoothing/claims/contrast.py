@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ class Contrast:
     exact: bool = False  # whether each value must be 0, as a count must
     scale: float = 1.0  # magnitude of what is compared, so that contrasts in several units can be ordered
 
-    @property
+    @cached_property
     def mean(self) -> float:
         return float(np.mean(self.values))
 
@@ -48,7 +49,7 @@ class Contrast:
         _, low, high = (0.0, math.nan, math.nan) if self.exact else student_interval(self.values)
         return low, high
 
-    @property
+    @cached_property
     def nearer(self) -> float:
         """The bound that the mean is nearer to."""
         return self.above if abs(self.mean - self.above) <= abs(self.mean - self.below) else self.below

@@ -117,9 +117,16 @@ def facts(model: Mapping[str, Any]) -> dict[str, Any]:
 
 def chosen(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
     """Rows with the given values in columns; None where a column has none."""
+    return table[rows_of(table, **where)]
+
+
+def rows_of(table: pd.DataFrame, **where: Any) -> np.ndarray:
+    """Which rows have the given values in columns, as a bool array: each row is copied once, if at all."""
+    held = np.ones(len(table), bool)
     for column, value in where.items():
-        table = table[table[column].isna() if value is None else table[column] == value]
-    return table
+        alike = table[column].isna() if value is None else table[column] == value
+        held &= alike.to_numpy(bool, na_value=False)
+    return held
 
 
 def numbers(summary: Summary) -> dict[str, Any]:
