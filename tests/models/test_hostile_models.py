@@ -20,7 +20,7 @@ def is_a_truth(folder):
 USES = [load_language_model, is_a_truth]
 
 
-@pytest.mark.parametrize("seeds", [range(60), pytest.param(range(1000, 2000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [[*range(60), 1438], pytest.param(range(1000, 2000), marks=pytest.mark.slow)])
 def test_hostile_models(models, tmp_path, seeds):
     counts = [refused(models, tmp_path / str(seed), seed, USES) for seed in seeds]
     assert 0.3 < sum(map(bool, counts)) / len(seeds) < 0.9

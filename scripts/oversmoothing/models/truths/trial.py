@@ -51,6 +51,8 @@ def adapted(
     ids = ids if bos is None else F.pad(ids, (1, 0), value=bos)
     before, behind = _factors(name, model, trunk, ids)
     expected = _logits(name, model, ids)[:, -PROBE:]
+    if expected.isnan().any():
+        raise UserError(f"{name}: its logits are NaN; check its config.json, and fetch or copy its weights again")
     absent = (expected < NEVER).flatten(0, -2).all(dim=0)
     if (never := absent[table]).any():
         raise UserError(f"{name}: it gives id {int(table[never.cpu()][0])} no probability, but its tokenizer writes it")
