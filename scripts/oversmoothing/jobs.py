@@ -77,6 +77,7 @@ def run(main: Callable[[Any], None], job: Any = None) -> None:
         _covered.update(_check_code(main, job))
         asked.clear()
         asked.update(getattr(getattr(job, "params", None), "asked", {}))
+        _spare_pandas()
         main(job)
     except KeyboardInterrupt:
         logger.error("interrupted")
@@ -91,6 +92,28 @@ def run(main: Callable[[Any], None], job: Any = None) -> None:
         raise SystemExit(1) from None
     finally:
         _covered.clear()
+
+
+class _NoPandas:
+    """A finder of modules that says there is no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, *_: Any) -> None:
+        if name == "pandas":
+            raise ImportError(name=name)
+
+
+def _spare_pandas() -> None:
+    """Keep PyArrow from importing pandas for its first array, which takes as long as all else that a job imports.
+
+    It looks for pandas once, and again where a method needs it, as `to_pandas`. Jobs that import it are left alone.
+    """
+    if (arrow := sys.modules.get("pyarrow")) and "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _NoPandas)
+        try:
+            arrow.array([0])
+        finally:
+            sys.meta_path.remove(_NoPandas)
 
 
 def import_by_name(name: str) -> ModuleType:

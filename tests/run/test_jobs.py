@@ -1,6 +1,9 @@
 """How the errors of a script read: one clear line where the user can mend it, a traceback where we must."""
 
 import logging
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -112,3 +115,28 @@ def test_the_doors_of_files_know_the_running_job_and_no_other(job, monkeypatch):
     job.params = SimpleNamespace(asked={"outputs": {"results/b.parquet": "b.parquet"}})
     run(lambda job: seen.extend(map(name_of, ("a.parquet", "results/b.parquet"))), job)
     assert seen == [None, "b.parquet"]
+
+
+ARRAYS = """
+import sys
+from types import SimpleNamespace
+import numpy as np
+import pyarrow as pa
+{first}
+from oversmoothing.jobs import run
+
+def main(_):
+    table = pa.table({{"a": pa.array(np.array([1.0, np.nan]), from_pandas=True), "b": ["x", None]}})
+    print("pandas" in sys.modules, table["a"].null_count)
+    frame = table.to_pandas()
+    print("pandas" in sys.modules, frame.b.isna().sum(), pa.array(frame.a).null_count)
+
+run(main, SimpleNamespace(log=[]))
+"""
+
+
+@pytest.mark.parametrize(("first", "loaded"), [("", False), ("import pandas", True)])
+def test_pandas_is_imported_only_where_a_job_takes_it(first, loaded):
+    command = [sys.executable, "-c", ARRAYS.format(first=first)]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(SCRIPTS)}, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [f"{loaded} 1", "True 1 1"], done.stderr

@@ -61,7 +61,7 @@ class Measured:
 
     def _means_of(self, table: str, measure: str, where: Mapping[str, Any]) -> pd.Series:
         rows = self.table(table)
-        keys = {"measure": measure, "kind": "family"} | where
+        keys = {"measure": measure, "kind": "family", **where}
         held = rows_of(rows, **{column: value for column, value in keys.items() if column in rows})
         values, seeds = rows.value[held], rows.seed[held]
         if not values.notna().any():
