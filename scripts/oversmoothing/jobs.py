@@ -104,7 +104,7 @@ class _NoPandas:
 
 
 def _spare_pandas() -> None:
-    """Keep PyArrow from importing pandas for its first array, which takes as long as all else that a job imports.
+    """Keep PyArrow from importing pandas for its first array, which takes longer than to import PyArrow and NumPy.
 
     It looks for pandas once, and again where a method needs it, as `to_pandas`. Jobs that import it are left alone.
     """

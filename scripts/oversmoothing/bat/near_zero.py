@@ -1,9 +1,9 @@
 """Decide in rational arithmetic what `simplex` leaves open: tokens whose least mass floats cannot tell from zero.
 
-Some token in a hundred million has a minimum between the two tolerances of `simplex`. Its vertex and its row of the
-tableau are computed again without rounding, at the basis where its minimisation ended. The token is rejected if it is
-zero at the vertex and the others lie in their bounds, and accepted if it stays above zero in the whole box, where zero
-is the `ZERO` of `simplex`.
+A rare token has a minimum between the two tolerances of `simplex`, one of 42 million in a default run. Its vertex and
+its row of the tableau are computed again without rounding, at the basis where its minimisation ended. The token is
+rejected if it is zero at the vertex and the others lie in their bounds, and accepted if it stays above zero in the
+whole box, where zero is the `ZERO` of `simplex`.
 """
 
 from fractions import Fraction

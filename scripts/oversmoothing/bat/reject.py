@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import null_space
 
 import oversmoothing.bat.simplex as simplex
 from oversmoothing.bat import DELTA, LARGEST_DELTA
@@ -136,7 +137,7 @@ def reject_set(
             f"certificates of {v} tokens are too large to keep (at most {LARGEST_DENSE}); "
             "`large.solve.solve` keeps those of the tokens named in `witnesses`"
         )
-    kept = (np.full((n, v, m), -1, np.int16), np.full((n, v, v), 3, np.int8)) if certificates else None
+    kept = _empty_proofs(n, v, m) if certificates else None
     if math.exp(delta) == 1 or (basis.full and not normals.any()):
         status = np.where(p > 0, simplex.ACCEPTED, simplex.REJECTED)
     elif v > LARGEST_DENSE:
@@ -149,17 +150,19 @@ def reject_set(
     return RejectSet(p, status == simplex.REJECTED, status == simplex.UNDECIDED, proofs)
 
 
+def _empty_proofs(n: int, v: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Arrays of `Certificates` before any decision."""
+    return np.full((n, v, m), -1, np.int16), np.full((n, v, v), 3, np.int8)
+
+
 def _settle(
     columns: np.ndarray, normal: np.ndarray, p: np.ndarray, bound: float, mass_tolerance: float, status: np.ndarray
 ) -> None:
     """Decide tokens of one distribution that `simplex` left open, the likeliest first, until the rest may stay so."""
-    v, m = columns.shape
-    bases, rests = np.full((1, v, m), -1, np.int16), np.full((1, v, v), 3, np.int8)
-    simplex.solve(columns, normal[None], p[None], bound, mass_tolerance, (bases, rests))
-    if normal.any():  # the direction that is free is left out, by a reflection to the last axis
-        mirror = normal.copy()
-        mirror[-1] += np.copysign(1.0, mirror[-1])
-        columns = (columns - np.outer(columns @ mirror, 2 * mirror / (mirror @ mirror)))[:, :-1]
+    bases, rests = kept = _empty_proofs(1, *columns.shape)
+    simplex.solve(columns, normal[None], p[None], bound, mass_tolerance, kept)  # again, to keep the bases
+    if normal.any():
+        columns = columns @ null_space(normal[None])  # leaves out the direction that is free
     for token in np.argsort(-p, kind="stable").tolist():
         if status[token] == simplex.UNDECIDED:
             status[token] = decide(columns, p, bound, token, bases[0, token], rests[0, token])

@@ -10,7 +10,7 @@ import pandas as pd
 
 from oversmoothing.claims.contrast import Missing
 from oversmoothing.tables.published import read_published
-from oversmoothing.tables.record import rows_of
+from oversmoothing.tables.record import matches
 
 FULL_RANK = 257  # of bytes: behind a LayerNorm a head of rank r has r - 1 free directions
 NO_SEED = -1
@@ -54,20 +54,20 @@ class Measured:
         that a table lacks restricts nothing. What has no seed, as a human text or a printed mean, has the seed
         `NO_SEED`.
         """
-        asked = (table, measure, *sorted(where.items()))
-        if asked not in self._means:
-            self._means[asked] = self._means_of(table, measure, where)
-        return self._means[asked]
+        key = (table, measure, *sorted(where.items()))
+        if key not in self._means:
+            self._means[key] = self._means_of(table, measure, where)
+        return self._means[key]
 
     def _means_of(self, table: str, measure: str, where: Mapping[str, Any]) -> pd.Series:
         rows = self.table(table)
         keys = {"measure": measure, "kind": "family", **where}
-        held = rows_of(rows, **{column: value for column, value in keys.items() if column in rows})
-        values, seeds = rows.value[held], rows.seed[held]
-        if not values.notna().any():
+        known = {column: value for column, value in keys.items() if column in rows}
+        rows = rows.loc[matches(rows, **known) & rows.value.notna().to_numpy(), ["seed", "value"]]
+        if rows.empty:
             of = ", ".join(str(value) for value in where.values() if value is not None)
             raise Missing(f"the table {table} has no {measure}{f' of {of}' if of else ''}")
-        return values.dropna().groupby(seeds.fillna(NO_SEED).astype(int)).mean()
+        return rows.value.groupby(rows.seed.fillna(NO_SEED).astype(int)).mean()
 
     def ranks(self, low: float = 0, high: float = float("inf"), least: int = 1) -> list[Rank]:
         """Return the ranks that stand for the thesis's from `low` to `high`, of which there must be some."""

@@ -117,16 +117,16 @@ def facts(model: Mapping[str, Any]) -> dict[str, Any]:
 
 def chosen(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
     """Rows with the given values in columns; None where a column has none."""
-    return table[rows_of(table, **where)]
+    return table[matches(table, **where)]
 
 
-def rows_of(table: pd.DataFrame, **where: Any) -> np.ndarray:
-    """Which rows have the given values in columns, as a bool array: each row is copied once, if at all."""
-    held = np.ones(len(table), bool)
+def matches(table: pd.DataFrame, **where: Any) -> np.ndarray:
+    """Whether each row has the given values in columns, bool (n,); None where a column has none."""
+    matched = np.ones(len(table), bool)
     for column, value in where.items():
         alike = table[column].isna() if value is None else table[column] == value
-        held &= alike.to_numpy(bool, na_value=False)
-    return held
+        matched &= alike.to_numpy(bool, na_value=False)
+    return matched
 
 
 def numbers(summary: Summary) -> dict[str, Any]:

@@ -13,7 +13,7 @@ def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of the tables: ``model``, ``kind``, ``rank``, ``seed``; the family first.
 
     Over bytes, models from the hub are not among them: their bytes have other probabilities than their heads give. Nor
-    are those whose logits are capped, and heads made of another of a rank above `metrics.forced.derived_up_to`.
+    are those whose logits are capped, and truncated and retrained heads of ranks above `metrics.forced.derived_up_to`.
     """
     highest = config["metrics"]["forced"]["derived_up_to"] or math.inf
     known, without = by_name(config) | studies.models(config), capped(config)

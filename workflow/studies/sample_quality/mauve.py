@@ -25,8 +25,8 @@ def mauve(human: np.ndarray, model: np.ndarray) -> float:
     """Return the MAUVE of two sets of features, (n, d) and (m, d), with the defaults of the package, as in the thesis.
 
     These are n/10 clusters, a PCA that keeps 90 % of the variance, scaling factor 5, 25 points on the curve, and seed
-    25. The score is 0 to 1; higher is better, 1 for equal sets. The sets are those of which
-    `why_not` returns None.
+    25. The score is 0 to 1; higher is better, 1 for equal sets. The sets are those of
+    which `why_not` returns None.
 
     References
     ----------
