@@ -38,10 +38,11 @@ def claims_of(*names):
 def as_run(*changes, seeds=SEEDS, spread=1e-6):
     """Return the printed means as a run of several seeds, after changes: ``(table, {column: value}, new)``.
 
-    `new` is a number, or a function of the old ones. Seeds scatter by a share of each number.
+    `new` is a number, or a function of the old ones. Seeds scatter by a share of each number, which is their mean.
     """
-    draw, tables = np.random.default_rng(0), {}
+    tables = {}
     for name in CLAIMED:
+        draw = np.random.default_rng([*name.encode()])  # the same whatever other tables are there
         if CLAIMED[name]:
             table = PRINTED.table(name).copy()
             for of, where, new in changes:
@@ -51,9 +52,10 @@ def as_run(*changes, seeds=SEEDS, spread=1e-6):
                     )
                     assert rows.any(), where
                     table.loc[rows, "value"] = new(table.value[rows]) if callable(new) else float(new)
-            parts = [table.assign(seed=seed) for seed in seeds]
-            for part in parts:
-                part["value"] = part.value * (1 + spread * draw.standard_normal(len(part)))
+            scatter = draw.standard_normal((len(seeds), len(table)))
+            factors = 1 + spread * (scatter - scatter.mean(axis=0))
+            of_seeds = zip(seeds, factors, strict=True)
+            parts = [table.assign(seed=seed, value=table.value * factor) for seed, factor in of_seeds]
             tables[name] = pd.concat(parts, ignore_index=True)
     return Measured(tables, PRINTED.family)
 

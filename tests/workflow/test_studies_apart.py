@@ -3,6 +3,7 @@
 Several are taken out at once: whatever needs one that has gone is seen where it stays.
 """
 
+import random
 import re
 import shutil
 from functools import reduce
@@ -27,15 +28,23 @@ def removed_with(name):
 
 def parting():
     """Yield sets of studies to take out, until of any two one has gone while the other stayed, if it can."""
-    there = studies.there()
-    left = {(one, other) for one in there for other in there if other not in removed_with(one)}
+    there, draw = studies.there(), random.Random(1)
+    with_needing = {name: {*removed_with(name)} for name in there}
+    left = {(one, other) for one in there for other in there if other not in with_needing[one]}
+
+    def parted(gone):
+        return {(one, other) for one, other in left if one in gone and other not in gone}
+
     while left:
-        gone = set()
-        for name in there:
-            more = gone | {*removed_with(name)}
-            gone = max(gone, more, key=lambda names: sum(one in names and other not in names for one, other in left))
-        left = {(one, other) for one, other in left if one not in gone or other in gone}
-        yield sorted(gone)
+        found = []
+        for _ in range(10):  # orders in which studies go where that parts more
+            gone = set()
+            for name in draw.sample(there, len(there)):
+                gone = max(gone, gone | with_needing[name], key=lambda names: len(parted(names)))
+            found.append(gone)
+        best = max(found, key=lambda names: len(parted(names)))
+        left -= parted(best)
+        yield sorted(best)
 
 
 def taken_out(names, folder):
