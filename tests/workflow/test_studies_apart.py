@@ -11,7 +11,7 @@ from functools import reduce
 import pytest
 import yaml
 from default_config import DEFAULT
-from study import ROOT, TINY, copy_project, rules_of
+from study import COMPILED, ROOT, TINY, copy_project, rules_of
 
 from plan import studies
 
@@ -104,8 +104,17 @@ def gone(request):
 
 
 @pytest.fixture(scope="module")
-def without(gone, tmp_path_factory):
-    return taken_out(gone, tmp_path_factory.mktemp("without") / "project")
+def place(tmp_path_factory):
+    """The folder of each copy in turn, so that what numba has compiled and mypy has checked is there for the next."""
+    return tmp_path_factory.mktemp("without")
+
+
+@pytest.fixture(scope="module")
+def without(gone, place):
+    for path in place.iterdir():
+        if path.name not in (COMPILED, ".mypy_cache"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return taken_out(gone, place)
 
 
 def test_no_other_file_mentions_them(gone, without):
