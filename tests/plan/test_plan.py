@@ -66,9 +66,9 @@ def test_truths_from_the_hub_are_assets():
     name = "EvaByte--EvaByte@main"
     assert plan.assets.by_name(config)[name] == {"repository": "EvaByte/EvaByte", "revision": "main"}
     evabyte = plan.models.by_name(config)["evabyte"]
-    assert (evabyte.kind, evabyte.settings, evabyte.path) == ("truth", {}, None)
+    assert (evabyte.kind, type(evabyte)) == ("truth", plan.models.Hub)
     wanted = {"asset": "EvaByte--EvaByte@main", "layout": "evabyte", "bos": True, "batch": 16, "precision": "bf16"}
-    assert evabyte.hub == wanted
+    assert evabyte.settings == wanted
     assert plan.samples.sampling_settings(config, [], evabyte)["batch"] == 16
     assert plan.samples.sampling_settings(config, [])["batch"] == 100
     rows = {row["model"]: row["differs"] for row in plan.thesis.compared(config, "truth")}
@@ -103,7 +103,7 @@ def test_another_truth_in_evabytes_place_differs(tmp_path):
     check(config)
     assert plan.thesis.compared(config, "truth")[0]["differs"] == ["data", "truth"]
     hub = {"asset": "o--n@main", "layout": "causal_lm", "byte_offset": 3, "bos": None}
-    assert plan.models.by_name(config)["other"].hub == hub
+    assert plan.models.by_name(config)["other"].settings == hub
     folder = default(truths=[{**other, "hub": str(tmp_path)}])
     (asset,) = plan.assets.by_name(folder).values()
     assert asset == {"folder": str(tmp_path)}
@@ -118,11 +118,11 @@ def test_a_byte_view_has_distributions_and_no_head():
     check(config)
     models = plan.models.by_name(config)
     usual = {"asset": "o--n@main", "layout": "byte_view", "bos": "auto", "temperature": 1.0}
-    assert models["truth"].hub == usual | {"context": 1000}
-    assert models["member"].hub == usual | {"context": 0}  # what the family reads
-    assert models["other"].hub == usual | given
-    assert [name for name, model in models.items() if model.byte_view] == ["member", "truth", "other"]
-    assert not any(model.linear for model in models.values() if model.byte_view)
+    assert models["truth"].settings == usual | {"context": 1000}
+    assert models["member"].settings == usual | {"context": 0}  # what the family reads
+    assert models["other"].settings == usual | given
+    assert [model.name for model in plan.models.of_type(plan.models.ByBytes, models)] == ["member", "truth", "other"]
+    assert not any(model.linear for model in plan.models.of_type(plan.models.ByBytes, models))
     assert plan.models.byte_views(config, "family") == ["member"]
     assert plan.models.byte_views(config, "truth") == ["truth", "other"]
     assert {"member", "truth", "other"}.isdisjoint(plan.samples.judged_decodings(config))
@@ -130,7 +130,7 @@ def test_a_byte_view_has_distributions_and_no_head():
     assert {"truth", "other", "bn4-s1337"} <= compared
     assert "member" not in compared
     of_job = plan.models.byte_view_settings(config, models["truth"])
-    assert of_job == models["truth"].hub | {key: config["inference"][key] for key in ("precision", "threads")}
+    assert of_job == models["truth"].settings | {key: config["inference"][key] for key in ("precision", "threads")}
     assert plan.models.byte_view_settings(config, models["other"])["precision"] == "bf16"
 
 
@@ -159,7 +159,7 @@ def test_files_and_packages_are_assets_that_are_made_here(tmp_path):
     of_file = f"gguf-{tmp_path}/small.gguf".replace("/", "--")
     assert assets == {of_file: {"gguf": path}, "package-small-model@0.1": PACKAGE}
     models = plan.models.by_name(config)
-    assert [models[name].hub["asset"] for name in ("file", "packed")] == [*assets]
+    assert [models[name].settings["asset"] for name in ("file", "packed")] == [*assets]
     assert plan.assets.by_repository(config) == {}
     assert [plan.assets.files_in_folder(source) for source in assets.values()] == [[path], []]
     needs = plan.needs.study(config)
@@ -190,8 +190,8 @@ def test_capped_members_and_their_truncated_heads_have_no_linear_logits():
     config = default(family=members, truths=[{"name": "t", "hub": "o/t"}], **chosen)
     check(config)
     models = plan.models.by_name(config)
-    assert [models[name].hub["capped"] for name in ("plain", "soft")] == [False, True]
-    assert "capped" not in models["t"].hub  # of a truth only distributions are read
+    assert [models[name].settings["capped"] for name in ("plain", "soft")] == [False, True]
+    assert "capped" not in models["t"].settings  # of a truth only distributions are read
     assert plan.models.capped(config) == ["soft", "svd8-soft"]
     with pytest.raises(ConfigError, match=r"truths\.0: .*unknown key 'capped'"):
         check(default(truths=[{"name": "t", "hub": "o/t", "capped": True}]))
@@ -224,7 +224,7 @@ def test_a_checkpoint_of_the_users_own():
     config = default(family=[{"rank": 4}, {"name": "mine", "path": "w.safetensors"}])
     check(config)
     mine = plan.models.by_name(config)["mine"]
-    assert (mine.path, mine.settings, mine.rank) == ("w.safetensors", {}, None)
+    assert (type(mine), mine.path, mine.rank) == (plan.models.Checkpoint, "w.safetensors", None)
 
 
 def test_a_sweep_of_widths_has_no_bottleneck_and_truncates_the_widest():

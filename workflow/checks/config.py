@@ -19,7 +19,7 @@ from oversmoothing.scores.decoding import check_k, decoding_name, links
 from oversmoothing.training.objectives import losses_under
 from plan import studies
 from plan.arms import OF_FAMILY
-from plan.models import by_name
+from plan.models import Trained, by_name, of_type
 from plan.settings import ConfigError
 from plan.studies import Config
 from plan.tokens import known_size, over_bytes, unit
@@ -223,10 +223,8 @@ def _names_of_decodings(config: Config) -> Iterator[str]:
 def _shapes(config: Config) -> Iterator[str]:
     """Check the shape of each model, and that a window fits into its block."""
     window = config["windows"]["prompt"] + config["windows"]["scored"]
-    for model in by_name(config).values():
-        if not model.settings:
-            continue
-        shape = model.settings["model"]
+    for model in of_type(Trained, by_name(config)):
+        shape = model.shape
         size, odd = divmod(shape["width"], shape["heads"])
         training = model.settings["training"]
         if all(training[key] % model.processes for key in ("accumulation", "batch")):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.data.globs import matching_files
-from plan.models import by_name
+from plan.models import Trained, by_name, of_type
 from plan.resources import scaled
 from plan.settings import settings
 
@@ -89,7 +89,7 @@ def fetched_folder(config: Mapping[str, Any]) -> str:
 
 def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
     """Minimum number of bytes of each split for training and windows to be possible."""
-    blocks = [model.settings["model"]["block"] for model in by_name(config).values() if model.settings]
+    blocks = [model.shape["block"] for model in of_type(Trained, by_name(config))]
     window = config["windows"]["prompt"] + config["windows"]["scored"]
     block = max(blocks, default=0)
     return {"train": block + 1, "validation": block + 1, "evaluation": 2 * config["windows"]["count"] * window}

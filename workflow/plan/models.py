@@ -1,9 +1,9 @@
 """The models of a config: the family with its arms, truncated heads, the truths and the user's checkpoints."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from oversmoothing.hub.names import asset_name
 from oversmoothing.models.output_kinds import LINEAR
@@ -14,12 +14,12 @@ from plan.tokens import over_bytes, vocabulary
 
 FIRST_TRUTH_SEED = 11  # of a truth that names none; it reads its batches in another order than the family does
 BYTE_VIEW = "byte_view"  # layout of a model over tokens whose distributions of the next byte are measured
-CONTEXT = {"truths": 1000, "family": 0}  # bytes before a window that a byte view also reads, unless its entry says so
+CONTEXT = {"truth": 1000, "family": 0}  # bytes before a window that a byte view also reads, unless its entry says so
 
 
 @dataclass(frozen=True)
 class Model:
-    """One model: trained here (`settings`), a checkpoint (`path`), of the hub (`hub`), or a head made of a `source`'s.
+    """One model; its type says what it is made of.
 
     Its name is the wildcard ``{model}``: that of its arm (see `plan.arms`) and its seed, ``bn4-s1337``, or the model it
     is made from, ``svd64-pythia-70m``; ``bn4-r0.002-s0``, a trial of a learning rate; or the name of a truth, of a
@@ -30,14 +30,7 @@ class Model:
     kind: str  # that of its arm, "truth" or "trial"
     rank: int | None = None  # of the head's input, or of the gradient; None if the config does not say
     seed: int | None = None
-    settings: dict[str, Any] = field(default_factory=dict)  # ``model``, ``training``, ``seed``
-    processes: int = 1  # that train it; no setting, because it only decides where training runs
-    path: str | None = None  # the user's checkpoint
-    source: str | None = None  # the model from whose head its own was made
     published_as: str | None = None  # the thesis's name of it
-    # ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``, ``context``, ``temperature``
-    hub: dict[str, Any] = field(default_factory=dict)
-    member: str | None = None  # of a trial, the arm whose learning rate it decides
 
     @property
     def arm(self) -> str:
@@ -50,25 +43,95 @@ class Model:
         return {"model": self.name, "kind": self.kind, "rank": self.rank, "seed": self.seed, "arm": self.arm}
 
     @property
-    def shape(self) -> dict[str, Any] | None:
-        """The `model` settings that the weights must have; None for a model that is not trained here."""
-        return self.settings.get("model")
+    def original(self) -> str:
+        """Name of the model that was trained: itself, or the one whose head was made into its own."""
+        return self.name
 
     @property
-    def byte_view(self) -> bool:
-        """Whether it is a model over tokens in a study over bytes, of which only distributions of bytes are known."""
-        return self.hub.get("layout") == BYTE_VIEW
+    def shape(self) -> dict[str, Any] | None:
+        """The `model` settings that its weights must have; None where the config does not say them."""
+        return None
 
     @property
     def linear(self) -> bool:
         """Whether its head is a matrix, which what reads a head as one takes."""
-        return not self.byte_view and (self.shape or {}).get("output", LINEAR) == LINEAR
+        return True
 
 
-def of_arm(arm: Arm, entry: Mapping[str, Any], seed: int | None, source: str | None = None, **facts: Any) -> Model:
-    """Return a model of an arm, named by its entry and its seed, or without one by its source."""
-    name = f"{arm.name.format(**entry)}-{source if seed is None else f's{seed}'}"
-    return Model(name, arm.kind, entry[arm.rank], seed, source=source, **facts)
+@dataclass(frozen=True, kw_only=True)
+class Trained(Model):
+    """A model that is trained here."""
+
+    settings: dict[str, Any]  # ``model``, ``training``, ``seed``
+    processes: int  # that train it; no setting, because it only decides where training runs
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        return self.settings["model"]
+
+    @property
+    def linear(self) -> bool:
+        return self.shape.get("output", LINEAR) == LINEAR
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial(Trained):
+    """A short training, which decides the learning rate of an arm."""
+
+    member: str  # that arm
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint(Model):
+    """The weights of a model that this workflow trained elsewhere."""
+
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DerivedHead(Model):
+    """A head made from another model's, on that model's trunk."""
+
+    source: str  # that model
+
+    @property
+    def original(self) -> str:
+        return self.source
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hub(Model):
+    """A model of the hub, or of a folder like it, over the tokens of this run."""
+
+    settings: dict[str, Any]  # ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``, ``capped``
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByBytes(Model):
+    """A model of the hub over tokens in a run over bytes, of which only distributions of the next byte are known."""
+
+    settings: dict[str, Any]  # ``asset``, ``layout``, ``bos``, ``batch``, ``precision``, ``context``, ``temperature``
+
+    @property
+    def linear(self) -> bool:
+        return False
+
+
+Form = TypeVar("Form", bound=Model)
+
+
+def of_type(form: type[Form], models: Mapping[str, Model]) -> list[Form]:
+    """Return the models of a type, in the config's order."""
+    return [model for model in models.values() if isinstance(model, form)]
+
+
+def derived(arm: Arm, rank: int | None, seed: int | None, source: str, published_as: str | None = None) -> DerivedHead:
+    """Return a head of an arm, named by its rank and its seed, or without one by its source."""
+    return DerivedHead(_named(arm, {"rank": rank}, seed, source), arm.kind, rank, seed, published_as, source=source)
+
+
+def _named(arm: Arm, entry: Mapping[str, Any], seed: int | None, source: str | None = None) -> str:
+    return f"{arm.name.format(**entry)}-{source if seed is None else f's{seed}'}"
 
 
 def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
@@ -81,11 +144,10 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
             models += _truncated(config, full)
     for member in config["family"]:
         if "path" in member:
-            models.append(Model(member["name"], "family", path=member["path"], published_as=_published(member)))
+            published = _published(member)
+            models.append(Checkpoint(member["name"], "family", published_as=published, path=member["path"]))
         if "hub" in member:
-            hub = _hub_settings(config, member, CONTEXT["family"])
-            said = {} if hub["layout"] == BYTE_VIEW else {"capped": member.get("capped", False)}  # checked when loaded
-            models.append(Model(member["name"], "family", hub=hub | said))
+            models.append(_from_hub(config, member, "family", {"capped": member.get("capped", False)}))
             models += _truncated(config, models[-1]) if member["name"] == config["svd_of"] else []
     models += [_truth(config, entry) for entry in config["truths"]]
     names = [model.name for model in models]
@@ -100,9 +162,9 @@ def truncated_model(config: Mapping[str, Any]) -> str:
     return config["svd_of"] or "the full model"
 
 
-def trials(config: Mapping[str, Any]) -> dict[str, Model]:
+def trials(config: Mapping[str, Any]) -> dict[str, Trial]:
     """Trainings that decide the learning rate of each member of the family, by name, which must differ."""
-    trials: dict[str, Model] = {}
+    trials: dict[str, Trial] = {}
     for member in (trained_member(config, entry, config["learning_rates"]["seed"]) for entry in trained_here(config)):
         for rate in config["learning_rates"]["tried"]:
             name = f"{member.arm}-r{rate:g}-s{member.seed}"
@@ -112,21 +174,24 @@ def trials(config: Mapping[str, Any]) -> dict[str, Model]:
                 )
             training = {**member.settings["training"], "learning_rate": rate, "snapshots": False}
             of_trial = settings(**{**member.settings, "training": training})
-            trials[name] = replace(member, name=name, kind="trial", settings=of_trial, member=member.arm)
+            trials[name] = Trial(
+                **{**vars(member), "name": name, "kind": "trial", "settings": of_trial}, member=member.arm
+            )
     return trials
 
 
-def tried(trials: Mapping[str, Model]) -> dict[str, list[str]]:
+def tried(trials: Mapping[str, Trial]) -> dict[str, list[str]]:
     """Names of the trials of each arm."""
     by_arm: dict[str, list[str]] = {}
     for name, trial in trials.items():
-        by_arm.setdefault(str(trial.member), []).append(name)
+        by_arm.setdefault(trial.member, []).append(name)
     return by_arm
 
 
 def learning_rate_file(config: Mapping[str, Any], model: Model) -> str | None:
     """File with the learning rate that was chosen for a member of the family; None where the config says it."""
-    chosen = model.kind in ("family", *ALONE) and model.settings and config["learning_rates"]["tried"]
+    of_family = isinstance(model, Trained) and model.kind in ("family", *ALONE)
+    chosen = of_family and config["learning_rates"]["tried"]
     return f"{config['results'].rstrip('/')}/learning_rates/{model.arm}.json" if chosen else None
 
 
@@ -143,8 +208,12 @@ def model_rows(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]
 def listed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Rows of the file that lists all models: ``name``, ``kind``, ``rank``, ``seed``, ``arm``, ``source``."""
     known = by_name(config) | studies.models(config) | trials(config)
-    columns = ("name", "kind", "rank", "seed", "arm", "source")
-    return [{key: getattr(model, key) for key in columns} for model in known.values()]
+    columns = ("name", "kind", "rank", "seed", "arm")
+    return [
+        {key: getattr(model, key) for key in columns}
+        | {"source": model.source if isinstance(model, DerivedHead) else None}
+        for model in known.values()
+    ]
 
 
 def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -161,10 +230,10 @@ def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
             "kind": model.kind,
             "rank": model.rank,
             "role": int(model.published_as) if model.published_as and model.published_as.isdigit() else None,
-            "training": model.source or model.name,
+            "training": model.original,
         }
         for model in (by_name(config) | studies.models(config)).values()
-        if model.kind in tested and not (model.byte_view and model.kind == "family")
+        if model.kind in tested and not (isinstance(model, ByBytes) and model.kind == "family")
     ]
 
 
@@ -174,7 +243,7 @@ def followed_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "model": model.name,
             "kind": model.kind,
-            "settings": model.settings or None,
+            "settings": model.settings if isinstance(model, Trained) else None,
             "learning_rate": learning_rate_file(config, model),
             "checkpoints": checkpoints(config, model.name)["folder"],
         }
@@ -189,7 +258,7 @@ def family_ranks(config: Mapping[str, Any]) -> list[int]:
 
 def with_truncated_heads(models: Mapping[str, Model]) -> dict[str, Model]:
     """Truncated heads, the models whose heads were truncated, and the truths, by name."""
-    sources = {model.source for model in models.values()}
+    sources = {head.source for head in of_type(DerivedHead, models)}
     return {name: model for name, model in models.items() if model.kind != "family" or name in sources}
 
 
@@ -204,7 +273,7 @@ def trained_here(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [entry for entry in config["family"] if not {"path", "hub"} & set(entry)]
 
 
-def trained_member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Model:
+def trained_member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Trained:
     """Member of the family that an entry asks for."""
     arm = asked(entry)
     shape, training = ({key: entry[key] for key in keys} for keys in (arm.model, arm.training))
@@ -216,32 +285,37 @@ def trained_member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: in
         del trained["training"]["learning_rate"]  # see `learning_rate_file`
     published = str(entry.get("published_as", entry["rank"])) if arm is FAMILY else None
     processes = config["training"]["processes"]
-    width = {"width": config["model"]["width"]}
-    return of_arm(arm, {**width, **entry}, seed, settings=trained, processes=processes, published_as=published)
+    said = {"width": config["model"]["width"], **entry}
+    name, rank = _named(arm, said, seed), said[arm.rank]
+    return Trained(name, arm.kind, rank, seed, published, settings=trained, processes=processes)
 
 
-def _truncated(config: Mapping[str, Any], source: Model) -> list[Model]:
-    return [
-        of_arm(TRUNCATED, {"rank": rank}, source.seed, source.name, published_as=str(rank))
-        for rank in config["svd_ranks"]
-    ]
+def _truncated(config: Mapping[str, Any], source: Model) -> list[DerivedHead]:
+    return [derived(TRUNCATED, rank, source.seed, source.name, str(rank)) for rank in config["svd_ranks"]]
 
 
 def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
+    if "hub" in entry:
+        return _from_hub(config, entry, "truth")
     others = (seed for seed in count(FIRST_TRUTH_SEED) if seed not in config["seeds"])
-    training, seed = entry.get("training", {}), entry.get("seed", next(others))
-    trained = _training_settings(config, entry["model"], training, seed) if "model" in entry else {}
-    return Model(
-        entry["name"],
-        "truth",
-        trained["model"]["rank"] if trained else None,
-        None if "hub" in entry else seed,
-        trained,
-        (config["training"] | training)["processes"],
-        path=entry.get("path"),
-        published_as=_published(entry),
-        hub=_hub_settings(config, entry, CONTEXT["truths"]) if "hub" in entry else {},
-    )
+    name, seed, published = entry["name"], entry.get("seed", next(others)), _published(entry)
+    if "path" in entry:
+        return Checkpoint(name, "truth", None, seed, published, path=entry["path"])
+    training = entry.get("training", {})
+    trained = _training_settings(config, entry["model"], training, seed)
+    processes = (config["training"] | training)["processes"]
+    return Trained(name, "truth", trained["model"]["rank"], seed, published, settings=trained, processes=processes)
+
+
+def _from_hub(
+    config: Mapping[str, Any], entry: Mapping[str, Any], kind: str, said: Mapping[str, Any] | None = None
+) -> Hub | ByBytes:
+    """Return a truth or a member from the hub; `said` are further settings of one over the tokens of this run."""
+    read = _hub_settings(config, entry, CONTEXT[kind])
+    published = _published(entry) if kind == "truth" else None
+    if read["layout"] == BYTE_VIEW:
+        return ByBytes(entry["name"], kind, published_as=published, settings=read)
+    return Hub(entry["name"], kind, published_as=published, settings={**read, **(said or {})})
 
 
 def full_models(models: Iterable[Model]) -> dict[int, str]:
@@ -253,7 +327,7 @@ def full_models(models: Iterable[Model]) -> dict[int, str]:
 
 def _full_model(models: Iterable[Model], seed: int) -> Model | None:
     """Member of the family with the highest rank among those trained here; None if there is none."""
-    trained = [model for model in models if model.kind == "family" and model.settings and model.seed == seed]
+    trained = [model for model in models if isinstance(model, Trained) and (model.kind, model.seed) == ("family", seed)]
     return max(trained, key=lambda model: model.rank or 0, default=None)
 
 
@@ -291,12 +365,13 @@ def capped(config: Mapping[str, Any]) -> list[str]:
     No head gives their logits, so what needs linear ones (BAT, what a head forces) leaves them out.
     """
     known = by_name(config)
-    return [name for name, model in known.items() if known[model.source or name].hub.get("capped")]
+    hub = {model.name for model in of_type(Hub, known) if model.settings.get("capped")}
+    return [name for name, model in known.items() if model.original in hub]
 
 
-def byte_view_settings(config: Mapping[str, Any], model: Model) -> dict[str, Any]:
+def byte_view_settings(config: Mapping[str, Any], model: ByBytes) -> dict[str, Any]:
     """Settings on which the distributions of a byte view depend."""
-    return settings(**{key: config["inference"][key] for key in ("precision", "threads")} | model.hub)
+    return settings(**{key: config["inference"][key] for key in ("precision", "threads")} | model.settings)
 
 
 def byte_views(config: Mapping[str, Any], *kinds: str) -> list[str]:
@@ -304,7 +379,7 @@ def byte_views(config: Mapping[str, Any], *kinds: str) -> list[str]:
 
     They have distributions of bytes and no more: what needs a head, hidden states or samples leaves them out.
     """
-    return [model.name for model in by_name(config).values() if model.byte_view and model.kind in kinds]
+    return [model.name for model in of_type(ByBytes, by_name(config)) if model.kind in kinds]
 
 
 def _published(entry: Mapping[str, Any]) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from plan import assets, studies
 from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
-from plan.models import by_name, names, trials
+from plan.models import ByBytes, Hub, Trained, by_name, names, of_type, trials
 from plan.resources import asset_memory, byte_view_memory, byte_view_operations, hub_truth_memory, training_memory
 from plan.settings import settings
 
@@ -42,15 +42,17 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
     files = [Path(source["gguf"]) for source in sources if "gguf" in source]
     return settings(
         models=[
-            {"name": model.name, "kind": model.kind, "settings": model.settings or None}
+            {
+                "name": model.name,
+                "kind": model.kind,
+                "settings": model.settings if isinstance(model, Trained) else None,
+            }
             for model in (known | trials(config)).values()
         ],
         further=studies.work(config),
         truths=names(known, "truth"),
         byte_views=[
-            {"name": model.name, "operations": byte_view_operations(config, model)}
-            for model in known.values()
-            if model.byte_view
+            {"name": model.name, "operations": byte_view_operations(config, model)} for model in of_type(ByBytes, known)
         ],
         fetched=fetched | {name: wheel for name, (wheel, _) in packages.items()},
         converted=sum(folder for _, folder in packages.values())
@@ -60,9 +62,9 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
         decodings=len(config["decodings"]),
         memory=max(
             8000,
-            *(training_memory(model) for model in known.values() if model.settings),
-            *(hub_truth_memory(config) for model in known.values() if model.hub and not model.byte_view),
-            *(byte_view_memory(config, model) for model in known.values() if model.byte_view),
+            *(training_memory(model) for model in of_type(Trained, known)),
+            *(hub_truth_memory(config) for _ in of_type(Hub, known)),
+            *(byte_view_memory(config, model) for model in of_type(ByBytes, known)),
             *(asset_memory(source) for source in sources),
         ),
     )

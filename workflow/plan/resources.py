@@ -6,7 +6,7 @@ from typing import Any
 
 from oversmoothing.models.gpt_shape import block_matrices, cache_bytes, checkpoint_bytes, matrices_without_bottleneck
 from plan.assets import weight_bytes
-from plan.models import Model
+from plan.models import ByBytes, Hub, Model, Trained
 from plan.tokens import over_bytes
 
 DAY = 1440  # minutes
@@ -43,36 +43,36 @@ def scoring(config: Mapping[str, Any]) -> dict[str, Any]:
     return {"device": config["device"], "gpus": gpus(config), "code": ["oversmoothing/models/on_gpu.py"]}
 
 
-def training_memory(model: Model, attempt: int = 1) -> int:
+def training_memory(model: Trained, attempt: int = 1) -> int:
     """Estimated memory of a training in MB.
 
     Weights, gradients, moments and their saved copies, and 3 GB for PyTorch and activations, in each process.
     """
-    needed = 32 * matrices_without_bottleneck(model.settings["model"])  # bytes of eight numbers a weight
+    needed = 32 * matrices_without_bottleneck(model.shape)  # bytes of eight numbers a weight
     return scaled(model.processes * (3000 + needed // 10**6), attempt)
 
 
-def training_time(config: Mapping[str, Any], model: Model) -> int:
+def training_time(config: Mapping[str, Any], model: Trained) -> int:
     """Generous estimate of the time of a training in minutes, at most a day.
 
     Six floating-point operations per weight and byte, at a third of the speed of a 2020 GPU on models this small, or at
     the speed of one CPU thread. A training that reaches its limit saves its state, and its retry continues from there,
     so a retry needs no more time, and long trainings need retries, not a queue that admits jobs of weeks.
     """
-    training, shape = model.settings["training"], model.settings["model"]
+    training, shape = model.settings["training"], model.shape
     seen = training["max_steps"] * training["accumulation"] * training["batch"] * shape["block"]
     speed = model.processes * (3e13 if gpus(config) else 1e10 * training["threads"])
     return min(DAY, 30 + round(6 * matrices_without_bottleneck(shape) * seen / speed / 60))
 
 
-def stop_signal(model: Model) -> str:
+def stop_signal(model: Trained) -> str:
     """SLURM option that sends SIGTERM to a training two minutes, and one more per GB to save, before its time limit."""
-    return f"--signal=TERM@{120 + 60 * round(checkpoint_bytes(model.settings['model']) / 10**9)}"
+    return f"--signal=TERM@{120 + 60 * round(checkpoint_bytes(model.shape) / 10**9)}"
 
 
 def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -> int:
     """Estimated memory of sampling in MB: keys and values of a batch, weights, and 2 GB for PyTorch."""
-    if model.hub:
+    if isinstance(model, Hub):
         return scaled(hub_truth_memory(config), attempt)
     shape = model.shape or config["model"]
     length = config["windows"]["prompt"] + config["windows"]["scored"]
@@ -85,7 +85,7 @@ def hub_truth_memory(config: Mapping[str, Any]) -> int:
     return 20_000 if gpus(config) else 32_000
 
 
-def byte_view_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -> int:
+def byte_view_memory(config: Mapping[str, Any], model: ByBytes, attempt: int = 1) -> int:
     """Estimated memory of a byte view in MB: float32 weights, 2 MB a scored byte, and 2 GB for PyTorch.
 
     Weights on the hub mostly take two bytes each. Until they are listed, 16 GB are requested.
@@ -96,27 +96,27 @@ def byte_view_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) 
     return scaled(2000 + 3 * stored // 10**6 + 2 * config["windows"]["scored"], attempt)
 
 
-def byte_view_operations(config: Mapping[str, Any], model: Model) -> int | None:
+def byte_view_operations(config: Mapping[str, Any], model: ByBytes) -> int | None:
     """Estimated operations of a byte view over all windows; None until its weights are listed.
 
     Two per weight and token of a window's tree: one token for four bytes that are only read, and one a scored byte.
     """
     stored = _stored(config, model)
     windows = config["windows"]
-    read = model.hub["context"] + windows["prompt"]
+    read = model.settings["context"] + windows["prompt"]
     return None if stored is None else stored * windows["count"] * (read // 4 + windows["scored"])
 
 
-def byte_view_time(config: Mapping[str, Any], model: Model) -> int:
+def byte_view_time(config: Mapping[str, Any], model: ByBytes) -> int:
     """Generous estimate of the time of a byte view in minutes, at most a day, at the speeds of `training_time`."""
     operations = byte_view_operations(config, model)
     speed = 3e13 if gpus(config) else 1e10 * config["inference"]["threads"]
     return 240 if operations is None else min(DAY, 30 + round(operations / speed / 60))
 
 
-def _stored(config: Mapping[str, Any], model: Model) -> int | None:
+def _stored(config: Mapping[str, Any], model: ByBytes) -> int | None:
     """Bytes of the weights of a model from the hub."""
-    return weight_bytes(f"{config['assets'].rstrip('/')}/{model.hub['asset']}.json")
+    return weight_bytes(f"{config['assets'].rstrip('/')}/{model.settings['asset']}.json")
 
 
 def asset_memory(source: Mapping[str, str], attempt: int = 1) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 from oversmoothing.scores.decoding import decoding_name
 from plan.arms import ALONE
-from plan.models import Model, by_name
+from plan.models import ByBytes, Hub, Model, by_name
 from plan.settings import settings
 
 
@@ -15,7 +15,7 @@ def judged_decodings(config: Mapping[str, Any]) -> dict[str, list[str]]:
     Of truncated heads that is only `pure` (Table H.1), of arms and byte views none.
     """
     decodings = [decoding_name(entry) for entry in (*config["decodings"], *config["samples"]["decodings"])]
-    judged = [model for model in by_name(config).values() if model.kind not in ALONE and not model.byte_view]
+    judged = [model for model in by_name(config).values() if model.kind not in ALONE and not isinstance(model, ByBytes)]
     return {model.name: ["pure"] if model.kind == "svd" else decodings for model in judged}
 
 
@@ -31,4 +31,4 @@ def sampling_settings(
         "precision": inference["precision"],
         "threads": inference["threads"],
     }
-    return settings(**chosen | (model.hub if model else {}))
+    return settings(**chosen | (model.settings if isinstance(model, Hub) else {}))

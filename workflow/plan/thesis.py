@@ -7,7 +7,7 @@ from typing import Any
 
 from oversmoothing.bat import DELTA
 from oversmoothing.scores.catalogue.metrics import METRICS, TAU
-from plan.models import by_name
+from plan.models import ByBytes, Hub, Trained, by_name
 
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}  # thesis 3.3 and its footnote
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}
@@ -35,14 +35,14 @@ def compared(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) 
         if model.kind != kind:
             continue
         shape = TRUTH_SHAPES.get(model.published_as or "") if kind == "truth" else FAMILY_SHAPE
-        source = known[model.source or model.name]
+        source = known[model.original]
         alike = shape is not None and shape.items() <= (source.shape or {}).items()
-        if model.hub:
-            alike = model.published_as == "EvaByte" and model.hub["asset"].startswith(EVABYTE)
+        if isinstance(model, Hub | ByBytes):
+            alike = model.published_as == "EvaByte" and model.settings["asset"].startswith(EVABYTE)
         differs = {
             "data": not _is_fineweb(config["corpus"]),
             "scale": kind != "truth" and not alike,
-            "recipe": bool(source.settings) and not _is_thesis_recipe(source.settings["training"]),
+            "recipe": isinstance(source, Trained) and not _is_thesis_recipe(source.settings["training"]),
             "truth": kind == "truth" and not alike,
             "rank": kind == "family" and model.rank is not None and str(model.rank) != model.published_as,
             "tau": "tau" in needed and config["metrics"]["tau"] != TAU,

@@ -28,7 +28,7 @@ from oversmoothing.scores.decoding import links, decoding_name
 from oversmoothing.tables import story
 from plan import settings
 from plan.arms import KINDS_OF_FAMILY
-from plan.models import model_rows, names
+from plan.models import ByBytes, Checkpoint, Hub, Trained, model_rows, names, of_type
 from plan.resources import per_attempt
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod
@@ -80,10 +80,10 @@ TRIED = plan.models.tried(TRIALS)
 TRAININGS = MODELS | TRIALS
 BY_TEXT = {None: TRAININGS} | plan.studies.joined(config, "learners")  # the corpus, and texts of studies
 PREDICTORS = [model for model in MODELS.values() if model.kind in ("family", "truth")]
-OWN = [model.name for model in MODELS.values() if model.kind != "svd" and not model.hub]
-TRAINED = [model for model in PREDICTORS if model.settings]
+OWN = [model.name for model in MODELS.values() if isinstance(model, Trained | Checkpoint)]
+TRAINED = [model for model in PREDICTORS if isinstance(model, Trained)]
 BYTE_VIEWS = plan.models.byte_views(config, "truth", "family")
-FROM_HUB = [model.name for model in MODELS.values() if model.hub and not model.byte_view]
+FROM_HUB = [model.name for model in of_type(Hub, MODELS)]
 TRUNCATED = names(MODELS, "svd")
 CAPPED = plan.models.capped(config)
 WITH_HEAD = [name for name in (OWN if OVER_BYTES else [*OWN, *FROM_HUB]) if MODELS[name].linear and name not in CAPPED]
@@ -138,7 +138,7 @@ def decoding_code(decodings, *more):
 
 def sampling_code(decodings, wildcards):
     """Code of decodings, and of the adapter of a model from the hub."""
-    return decoding_code(decodings, *([ADAPTERS] if source_of(wildcards).hub else []))
+    return decoding_code(decodings, *([ADAPTERS] if is_from_hub(wildcards) else []))
 
 
 def model_of(wildcards):
@@ -148,7 +148,12 @@ def model_of(wildcards):
 
 def source_of(wildcards):
     """The model of a job, or the one whose head was truncated."""
-    return MODELS[MODELS[wildcards.model].source or wildcards.model]
+    return MODELS[MODELS[wildcards.model].original]
+
+
+def is_from_hub(wildcards):
+    """Whether the model of a job, or the one whose head was truncated, is from the hub."""
+    return isinstance(source_of(wildcards), Hub)
 
 
 def chosen_rate(wildcards):
@@ -175,8 +180,7 @@ def head_of(wildcards):
     """
     if wildcards.model in OF_STUDIES:
         return HEADS.format(model=wildcards.model)
-    source = source_of(wildcards)
-    return (HEAD if source.hub else WEIGHTS).format(model=source.name)
+    return (HEAD if is_from_hub(wildcards) else WEIGHTS).format(model=source_of(wildcards).name)
 
 
 def published(*tables):

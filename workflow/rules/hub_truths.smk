@@ -9,7 +9,7 @@ rule hub_logits:
     input:
         **TOKENS,
         windows=WINDOWS,
-        manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
+        manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].settings),
     output:
         head=head_beside(LOGITS),
         logits=LOGITS,
@@ -21,7 +21,7 @@ rule hub_logits:
         **ON_GPU,
         **per_attempt(mem_mb=plan.resources.hub_truth_memory(config), runtime=240),
     params:
-        settings=lambda wildcards: settings(**plan.tokens.inference(config) | MODELS[wildcards.model].hub),
+        settings=lambda wildcards: settings(**plan.tokens.inference(config) | MODELS[wildcards.model].settings),
         device=DEVICE,
         by_name=fingerprints(ADAPTERS),
     script:
@@ -33,7 +33,7 @@ rule byte_logits:
         windows=WINDOWS,
         evaluation=ancient(CORPUS["evaluation"]),
         manifest=MANIFEST,
-        asset=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
+        asset=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].settings),
     output:
         logits=LOGITS,
     wildcard_constraints:

@@ -21,7 +21,7 @@ rule train:
     log:
         f"{RESULTS}/logs/train/{{model}}.log",
     wildcard_constraints:
-        model=one_of(model.name for model in MODELS.values() if model.settings and model.kind != "truth"),
+        model=one_of(model.name for model in of_type(Trained, MODELS) if model.kind != "truth"),
     threads: lambda wildcards: model_of(wildcards).processes * model_of(wildcards).settings["training"]["threads"]
     resources:
         gpu=lambda wildcards: GPUS * model_of(wildcards).processes,
@@ -50,7 +50,7 @@ rule adopt:
     output:
         weights=WEIGHTS,
     wildcard_constraints:
-        model=one_of(model.name for model in MODELS.values() if model.path),
+        model=one_of(model.name for model in of_type(Checkpoint, MODELS)),
     resources:
         **per_attempt(mem_mb=4000, runtime=10),
     params:
@@ -62,8 +62,10 @@ rule adopt:
 
 rule models_table:
     input:
-        weights=[WEIGHTS.format(model=model.name) for model in TRAININGS.values() if model.settings or model.path],
-        histories=[HISTORY.format(model=model.name) for model in TRAININGS.values() if model.settings],
+        weights=[
+            WEIGHTS.format(model=model.name) for model in TRAININGS.values() if isinstance(model, Trained | Checkpoint)
+        ],
+        histories=[HISTORY.format(model=model.name) for model in of_type(Trained, TRAININGS)],
     output:
         MODELS_TABLE,
     localrule: True

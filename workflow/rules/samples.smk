@@ -13,9 +13,9 @@ rule sample:
     input:
         vocabulary=VOCABULARY,
         windows=WINDOWS,
-        weights=lambda wildcards: [] if source_of(wildcards).hub else WEIGHTS.format(model=source_of(wildcards).name),
-        manifest=lambda wildcards: MANIFEST_OF.format(**source_of(wildcards).hub) if source_of(wildcards).hub else [],
-        tokenizer=lambda wildcards: TOKENS["tokenizer"] if source_of(wildcards).hub else [],
+        weights=lambda wildcards: [] if is_from_hub(wildcards) else WEIGHTS.format(model=source_of(wildcards).name),
+        manifest=lambda wildcards: MANIFEST_OF.format(**source_of(wildcards).settings) if is_from_hub(wildcards) else [],
+        tokenizer=lambda wildcards: TOKENS["tokenizer"] if is_from_hub(wildcards) else [],
     output:
         [SAMPLES.replace("{decoding}", decoding) for decoding in DECODED],
     wildcard_constraints:
@@ -23,7 +23,7 @@ rule sample:
     threads: config["inference"]["threads"]
     resources:
         **ON_GPU,
-        runtime=lambda wildcards, attempt: plan.resources.scaled(720 if source_of(wildcards).hub else 240, attempt),
+        runtime=lambda wildcards, attempt: plan.resources.scaled(720 if is_from_hub(wildcards) else 240, attempt),
         mem_mb=lambda wildcards, attempt: plan.resources.sampling_memory(config, source_of(wildcards), attempt),
     params:
         settings=lambda wildcards: plan.samples.sampling_settings(config, config["decodings"], source_of(wildcards)),
@@ -73,12 +73,7 @@ if JUDGED:
             settings=settings(
                 title="Samples by rank of what enters the LM head, and by decoding (Tables 5.1, 5.2 and G.1 to G.9)",
                 show=config["samples"]["show"],
-                models=[
-                    row
-                    for model in MODELS.values()
-                    if not model.byte_view
-                    for row in model_rows({model.name: model}, model.kind)
-                ],
+                models=[model.facts for model in MODELS.values() if not isinstance(model, ByBytes)],
             ),
         script:
             step("samples_table.py")

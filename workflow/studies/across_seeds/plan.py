@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plan.arms import KINDS_OF_FAMILY
-from plan.models import by_name, full_models, model_rows
+from plan.models import Trained, by_name, full_models, model_rows, of_type
 from plan.studies import Study
 
 FULL, TRUTHS = "full models", "truths"
@@ -20,8 +20,8 @@ def equals(config: Mapping[str, Any]) -> dict[str, list[str]]:
     """Groups of at least two models that differ in nothing but their seed: full models of the family, and truths."""
     known = by_name(config)
     truths: dict[str, list[str]] = {}
-    for model in known.values():
-        if model.kind == "truth" and model.settings:
+    for model in of_type(Trained, known):
+        if model.kind == "truth":
             alike = {key: value for key, value in model.settings.items() if key != "seed"}
             truths.setdefault(repr(alike), []).append(model.name)
     groups = {FULL: list(full_models(known.values()).values()), TRUTHS: max(truths.values(), key=len, default=[])}

@@ -7,7 +7,7 @@ from typing import Any
 from oversmoothing.hub.names import as_folder, as_gguf, asset_name, file_name
 from plan.arms import KINDS_OF_FAMILY
 from plan.assets import hub_source, step, weight_bytes
-from plan.models import Model, by_name, full_models
+from plan.models import Model, Trained, by_name, full_models
 from plan.resources import scaled
 from plan.settings import settings
 from plan.studies import Study
@@ -15,7 +15,7 @@ from plan.studies import Study
 FIRST_STEP = 64  # at which TBAT is measured: before it, TBAT of a random head is near 1 and takes seven times as long
 
 
-def followed(models: Iterable[Model]) -> list[Model]:
+def followed(models: Iterable[Model]) -> list[Trained]:
     """Members and arms of the family whose training keeps snapshots; truths and the user's checkpoints have none.
 
     Nor is a model followed whose output layer is not linear: these measures read a head as a matrix.
@@ -23,7 +23,10 @@ def followed(models: Iterable[Model]) -> list[Model]:
     return [
         model
         for model in models
-        if model.kind in KINDS_OF_FAMILY and model.settings and model.settings["training"]["snapshots"] and model.linear
+        if isinstance(model, Trained)
+        and model.kind in KINDS_OF_FAMILY
+        and model.linear
+        and model.settings["training"]["snapshots"]
     ]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from plan import studies
-from plan.models import by_name, capped, model_rows
+from plan.models import DerivedHead, Hub, Model, by_name, capped, model_rows
 from plan.tokens import over_bytes
 
 
@@ -18,14 +18,13 @@ def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     highest = config["metrics"]["forced"]["derived_up_to"] or math.inf
     known, without = by_name(config) | studies.models(config), capped(config)
     kinds = dict.fromkeys(arm.kind for arm in studies.arms(config))
-    return [
-        row
-        for row in model_rows(known, *kinds)
-        if known[row["model"]].linear
-        and not (over_bytes(config) and known[known[row["model"]].source or row["model"]].hub)
-        and row["model"] not in without
-        and not (known[row["model"]].source and row["rank"] > highest)
-    ]
+
+    def has_forced_part(model: Model) -> bool:
+        fetched = over_bytes(config) and isinstance(known[model.original], Hub)
+        too_high = isinstance(model, DerivedHead) and (model.rank or 0) > highest
+        return model.linear and model.name not in without and not fetched and not too_high
+
+    return [row for row in model_rows(known, *kinds) if has_forced_part(known[row["model"]])]
 
 
 def truncated_to(config: Mapping[str, Any], name: str) -> int | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from oversmoothing.models.gpt_shape import flops_per_byte, head_input, vocabulary
 from plan.arms import Arm
-from plan.models import Model, by_name, full_models, model_rows, of_arm
+from plan.models import DerivedHead, Model, by_name, derived, full_models, model_rows
 from plan.settings import settings
 from plan.studies import Study, arms
 
@@ -18,20 +18,20 @@ FULL_HEAD = Arm("full_head", "full{rank}", rank="rank")
 OWN_TRUNK = Arm("own_trunk", "own{rank}", rank="rank")
 
 
-def models(config: Mapping[str, Any]) -> dict[str, Model]:
+def models(config: Mapping[str, Any]) -> dict[str, DerivedHead]:
     """Heads retrained on the trunks of each seed, by name; ranks above the full model's impose nothing."""
     known = by_name(config)
     full = full_models(known.values())
     chosen = config["retrained"]
-    heads: list[Model] = []
+    heads: list[DerivedHead] = []
     for seed in (seed for seed in config["seeds"] if seed in full):
         ranks = [rank for rank in chosen["ranks"] if rank <= (known[full[seed]].rank or 0)]
         for norm in chosen["norm"]:
-            heads += [of_arm(HEADS[norm], {"rank": r}, seed, full[seed], published_as=str(r)) for r in ranks]
+            heads += [derived(HEADS[norm], rank, seed, full[seed], str(rank)) for rank in ranks]
         trunks = _plain(known, seed) if chosen["square"] else {}
         if closed := [rank for rank in ranks if rank in trunks]:
-            heads.append(of_arm(FULL_HEAD, {"rank": known[full[seed]].rank}, seed, full[seed]))
-            heads += [of_arm(arm, {"rank": r}, seed, trunks[r]) for r in closed for arm in (FULL_HEAD, OWN_TRUNK)]
+            heads.append(derived(FULL_HEAD, known[full[seed]].rank, seed, full[seed]))
+            heads += [derived(arm, rank, seed, trunks[rank]) for rank in closed for arm in (FULL_HEAD, OWN_TRUNK)]
     return {head.name: head for head in heads}
 
 
@@ -54,12 +54,12 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def head_settings(config: Mapping[str, Any], head: Model) -> dict[str, Any]:
+def head_settings(config: Mapping[str, Any], head: DerivedHead) -> dict[str, Any]:
     """Settings of a retrained head, which reads what enters a plain head's bottleneck, or the full model's head."""
     return settings(
         rank=None if head.kind == FULL_HEAD.kind else head.rank,
         norm="after" if head.kind == HEADS["after"].kind else "none",
-        reads="pre" if by_name(config)[str(head.source)].kind == "plain" else "post",
+        reads="pre" if by_name(config)[head.source].kind == "plain" else "post",
         **retraining(config),
     )
 
@@ -95,7 +95,7 @@ def work(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Number of heads to retrain, and operations that it takes."""
     known = by_name(config)
     heads = models(config).values()
-    total = sum(retraining_flops(known[str(head.source)].shape or {}, head_settings(config, head)) for head in heads)
+    total = sum(retraining_flops(known[head.source].shape or {}, head_settings(config, head)) for head in heads)
     return [{"what": "heads that are retrained on a frozen model", "count": len(heads), "operations": total}]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from oversmoothing.jobs import UserError
 from oversmoothing.run.needs import training_flops
 from oversmoothing.scores.decoding import decoder
-from plan.models import Model, by_name, trained_here, trained_member
+from plan.models import Checkpoint, Trained, by_name, trained_here, trained_member
 from plan.settings import settings
 from plan.studies import Study
 from plan.tokens import over_bytes
@@ -40,24 +40,29 @@ def shortest(config: Config) -> list[str]:
     return [text.name for text in made if text.sequences == least[text.law]]
 
 
-def truth(config: Config) -> Model:
+def truth(config: Config) -> Trained | Checkpoint:
     """The truth whose law it is: the first that is trained here or has a path."""
-    return next(model for model in by_name(config).values() if model.kind == "truth" and not model.hub)
+    return _truths(config)[0]
 
 
-def learners(config: Config, text: Text) -> dict[str, Model]:
+def _truths(config: Config) -> list[Trained | Checkpoint]:
+    known = by_name(config).values()
+    return [model for model in known if isinstance(model, Trained | Checkpoint) and model.kind == "truth"]
+
+
+def learners(config: Config, text: Text) -> dict[str, Trained]:
     """The models that learn a text, by name: those that are held against its law, then further arms of the family."""
     named = [trained_member(config, entry, seed) for entry in trained_here(config) for seed in text.seeds]
     further = [_member(config, model, text) for model in named if model.arm in text.arms]
     return judged(config, text) | {model.name: model for model in further}
 
 
-def by_text(config: Config) -> dict[str, dict[str, Model]]:
+def by_text(config: Config) -> dict[str, dict[str, Trained]]:
     """The models that learn each text, by name."""
     return {name: learners(config, text) for name, text in texts(config).items()}
 
 
-def judged(config: Config, text: Text) -> dict[str, Model]:
+def judged(config: Config, text: Text) -> dict[str, Trained]:
     """The models that are held against the law of a text, by name: those of its ranks, then stand-ins for the law."""
     members = [trained_member(config, {"rank": rank}, seed) for rank in text.ranks for seed in text.seeds]
     kinds_of = [kind for kind in kinds(config, text.law) if kind.text(text.law).name == text.name]
@@ -68,7 +73,7 @@ def judged(config: Config, text: Text) -> dict[str, Model]:
 def kinds(config: Config, law: str) -> list[Kind]:
     """Kinds of models that stand in for a law: none without a trained truth, and members at that size."""
     sizes = [text["sequences"] for text in config["known_law"]["texts"] if text["law"] == law]
-    if config["known_law"]["truths"]["sequences"] not in sizes or not truth(config).settings:
+    if config["known_law"]["truths"]["sequences"] not in sizes or not isinstance(truth(config), Trained):
         return []
     return _kinds(config)
 
@@ -140,7 +145,7 @@ def mistakes(config: Config) -> Iterator[str]:
     if not over_bytes(config):
         yield "known_law.laws: laws are of bytes, and this config reads tokens; write [], which leaves the study out"
         return
-    if all(model.kind != "truth" or model.hub for model in by_name(config).values()):
+    if not _truths(config):
         yield "known_law.laws: a law is that of a truth that is trained here or has a `path`; add one to `truths`"
         return
     length, block = section["prompt"] + section["sampled"], (truth(config).shape or config["model"])["block"]
@@ -181,22 +186,23 @@ def mistakes(config: Config) -> Iterator[str]:
         yield f"known_law.truths.seeds: {taken[0]} is a seed of a text's members; a model that stands in needs its own"
 
 
-def _trained(config: Config, kind: Kind, text: Text) -> list[Model]:
+def _trained(config: Config, kind: Kind, text: Text) -> list[Trained]:
     """Return the models of a kind of stand-ins, shaped as the law's truth but for the layers, one for each seed."""
     original, arm = truth(config), TRUTH if kind.name == STAND_INS else kind.name
-    shape = original.settings["model"] | ({"layers": kind.layers} if kind.layers else {})
+    assert isinstance(original, Trained)  # as `kinds` has it
+    shape = original.shape | ({"layers": kind.layers} if kind.layers else {})
     changed = {seed: settings(**{**original.settings, "model": shape, "seed": seed}) for seed in kind.seeds}
     models = [replace(original, name=f"{arm}-s{seed}", seed=seed, settings=of) for seed, of in changed.items()]
     return [_over(model, text, kind.passes) for model in models]
 
 
-def _member(config: Config, model: Model, text: Text) -> Model:
+def _member(config: Config, model: Trained, text: Text) -> Trained:
     """Return a member that is trained over a text; one of fewer steps than others, over as much less of it."""
     steps = model.settings["training"]["max_steps"]
     return _over(model, text, config["known_law"]["passes"], steps / config["training"]["max_steps"])
 
 
-def _over(model: Model, text: Text, passes: int, share: float = 1.0) -> Model:
+def _over(model: Trained, text: Text, passes: int, share: float = 1.0) -> Trained:
     """Return a model that is trained over a text, each sequence so many times, or for a share of these steps."""
     training = model.settings["training"]
     steps = round(passes * text.sequences // (training["batch"] * training["accumulation"]) * share)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plan.arms import FAMILY
-from plan.models import by_name, full_models, model_rows
+from plan.models import Trained, by_name, full_models, model_rows, of_type
 from plan.studies import Study
 
 SHORTER = "shorter"
@@ -12,11 +12,10 @@ SHORTER = "shorter"
 
 def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Facts of the family and its controls, full heads of other ``steps``; none without a lower rank and a control."""
-    known = by_name(config)
-    trained = {name: model for name, model in known.items() if model.settings}
-    full = {known[name].rank for name in full_models(trained.values()).values()}
+    trained = {model.name: model for model in of_type(Trained, by_name(config))}
+    full = {trained[name].rank for name in full_models(trained.values()).values()}
     rows = [
-        {**row, "steps": known[row["model"]].settings["training"]["max_steps"]}
+        {**row, "steps": trained[row["model"]].settings["training"]["max_steps"]}
         for row in model_rows(trained, FAMILY.kind, SHORTER)
         if row["kind"] == FAMILY.kind or row["rank"] in full
     ]

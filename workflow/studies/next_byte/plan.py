@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plan.models import Model, by_name, model_rows, names, truncated_model, with_truncated_heads
+from plan.models import Model, Trained, by_name, model_rows, names, of_type, truncated_model, with_truncated_heads
 from plan.settings import settings
 from plan.studies import Study
 from plan.tokens import over_bytes
@@ -45,8 +45,8 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
         if (count := len(following.encode())) != 1:
             yield f"showcase.{i}.next: {following!r} of {name} has {count} bytes; write the one that follows the prompt"
         length = len(prompt.encode())
-        for model in by_name(config).values():
-            if model.settings and length > (block := model.settings["model"]["block"]):
+        for model in of_type(Trained, by_name(config)):
+            if length > (block := model.shape["block"]):
                 yield (
                     f"showcase.{i}: the prompt of {name} has {length} bytes, and the block of {model.name} {block}; "
                     "shorten the prompt or raise model.block"

@@ -55,14 +55,14 @@ use rule hub_logits as showcase_hub_logits with:
     input:
         **TOKENS,
         windows=f"{SHOWCASE}/windows.parquet",
-        manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
+        manifest=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].settings),
     output:
         head=head_beside(SHOWN_LOGITS),
         logits=SHOWN_LOGITS,
         hidden=SHOWN_HIDDEN,
     params:
         settings=lambda wildcards: settings(
-            **plan.tokens.inference(config) | MODELS[wildcards.model].hub | {"batch": 1}
+            **plan.tokens.inference(config) | MODELS[wildcards.model].settings | {"batch": 1}
         ),
 
 
@@ -70,7 +70,7 @@ use rule byte_logits as showcase_byte_logits with:
     input:
         windows=f"{SHOWCASE}/windows.parquet",
         evaluation=[],
-        asset=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].hub),
+        asset=lambda wildcards: MANIFEST_OF.format(**MODELS[wildcards.model].settings),
     output:
         logits=SHOWN_LOGITS,
     params:

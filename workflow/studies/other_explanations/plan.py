@@ -6,7 +6,7 @@ from typing import Any
 from oversmoothing.models.gpt_shape import head_multiplied, head_products
 from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.training.objectives import OBJECTIVES
-from plan.models import Model, by_name
+from plan.models import Model, Trained, by_name
 from plan.studies import Study
 from studies.other_explanations.kinds import LINEAR_HEADS, OTHER_HEADS, SHORTER
 
@@ -27,9 +27,9 @@ def compared(config: Mapping[str, Any]) -> bool:
 
 def of_model(model: Model) -> dict[str, Any] | None:
     """What the table says of a model and its head; None of one that is not compared."""
-    if model.kind not in COMPARED or not model.settings:
+    if model.kind not in COMPARED or not isinstance(model, Trained):
         return None
-    size = {"parameters": head_multiplied(model.settings["model"]), "products": head_products(model.settings["model"])}
+    size = {"parameters": head_multiplied(model.shape), "products": head_products(model.shape)}
     return {**model.facts, **size, "steps": model.settings["training"]["max_steps"]}
 
 

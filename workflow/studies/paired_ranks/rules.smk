@@ -25,7 +25,7 @@ if PAIRED:
             histories=[
                 HISTORY.format(model=row["model"])
                 for row in imposed_rank.rows(config)
-                if MODELS.get(row["model"]) and MODELS[row["model"]].settings
+                if isinstance(MODELS.get(row["model"]), Trained)
             ],
             along=[f"{RESULTS}/dynamics/{model.name}.parquet" for model in SNAPSHOTS if model.name in FULL],
             published=f"{PUBLISHED}/murugan_2026.csv",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan.models import by_name, model_rows, names
+from plan.models import ByBytes, Model, Trained, by_name, model_rows, of_type
 from plan.studies import Study
 
 
@@ -14,11 +14,10 @@ def members(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def truths(config: Mapping[str, Any]) -> dict[str, list[str]]:
     """Names of the truths: ``own``, those trained here, and ``real``, byte views of models over tokens."""
+    forms: dict[str, type[Model]] = {"own": Trained, "real": ByBytes}
     known = by_name(config)
-    all_truths = names(known, "truth")
     return {
-        "own": [name for name in all_truths if known[name].settings],
-        "real": [name for name in all_truths if known[name].byte_view],
+        what: [model.name for model in of_type(form, known) if model.kind == "truth"] for what, form in forms.items()
     }
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plan.models import Model, by_name
+from plan.models import Model, Trained, by_name, of_type
 from plan.settings import settings
 from plan.studies import Study
 from plan.tokens import unit
 
 
-def trained_models(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[Model]:
+def trained_models(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[Trained]:
     """Models trained here whose histories are included."""
-    trained = [model for model in models.values() if model.settings and model.kind in ("family", "truth")]
+    trained = [model for model in of_type(Trained, models) if model.kind in ("family", "truth")]
     return trained if config["saturation"]["study"] else []
 
 
@@ -23,7 +23,7 @@ def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list
     """
     if config["saturation"]["fitted"] is not None:
         return list(config["saturation"]["fitted"])
-    shapes = {model.name: model.settings["model"] for model in trained_models(config, models)}
+    shapes = {model.name: model.shape for model in trained_models(config, models)}
     free = [name for name, shape in shapes.items() if shape["rank"] in (None, shape["width"])]
     return free + [entry["name"] for entry in config["saturation"]["histories"]]
 
