@@ -13,6 +13,7 @@ from checks.paths import check_paths
 from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables import kinds
+from plan.model_types import ByBytes, Checkpoint, Hub, of_type
 from plan.settings import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +67,7 @@ def test_truths_from_the_hub_are_assets():
     name = "EvaByte--EvaByte@main"
     assert plan.assets.by_name(config)[name] == {"repository": "EvaByte/EvaByte", "revision": "main"}
     evabyte = plan.models.by_name(config)["evabyte"]
-    assert (evabyte.kind, type(evabyte)) == ("truth", plan.models.Hub)
+    assert (evabyte.kind, type(evabyte)) == ("truth", Hub)
     wanted = {"asset": "EvaByte--EvaByte@main", "layout": "evabyte", "bos": True, "batch": 16, "precision": "bf16"}
     assert evabyte.settings == wanted
     assert plan.samples.sampling_settings(config, [], evabyte)["batch"] == 16
@@ -121,8 +122,12 @@ def test_a_byte_view_has_distributions_and_no_head():
     assert models["truth"].settings == usual | {"context": 1000}
     assert models["member"].settings == usual | {"context": 0}  # what the family reads
     assert models["other"].settings == usual | given
-    assert [model.name for model in plan.models.of_type(plan.models.ByBytes, models)] == ["member", "truth", "other"]
-    assert not any(model.linear for model in plan.models.of_type(plan.models.ByBytes, models))
+    assert [model.name for model in of_type(ByBytes, models)] == [
+        "member",
+        "truth",
+        "other",
+    ]
+    assert not any(model.linear for model in of_type(ByBytes, models))
     assert plan.models.byte_views(config, "family") == ["member"]
     assert plan.models.byte_views(config, "truth") == ["truth", "other"]
     assert {"member", "truth", "other"}.isdisjoint(plan.samples.judged_decodings(config))
@@ -224,7 +229,7 @@ def test_a_checkpoint_of_the_users_own():
     config = default(family=[{"rank": 4}, {"name": "mine", "path": "w.safetensors"}])
     check(config)
     mine = plan.models.by_name(config)["mine"]
-    assert (type(mine), mine.path, mine.rank) == (plan.models.Checkpoint, "w.safetensors", None)
+    assert (type(mine), mine.path, mine.rank) == (Checkpoint, "w.safetensors", None)
 
 
 def test_a_sweep_of_widths_has_no_bottleneck_and_truncates_the_widest():

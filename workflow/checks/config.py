@@ -19,7 +19,8 @@ from oversmoothing.scores.decoding import check_k, decoding_name, links
 from oversmoothing.training.objectives import losses_under
 from plan import studies
 from plan.arms import OF_FAMILY
-from plan.models import Trained, by_name, of_type
+from plan.model_types import Trained, of_type
+from plan.models import by_name
 from plan.settings import ConfigError
 from plan.studies import Config
 from plan.tokens import known_size, over_bytes, unit

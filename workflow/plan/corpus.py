@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.data.globs import matching_files
-from plan.models import Trained, by_name, of_type
+from plan.model_types import Trained, of_type
+from plan.models import by_name
 from plan.resources import scaled
 from plan.settings import settings
 

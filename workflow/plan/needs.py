@@ -6,7 +6,8 @@ from typing import Any
 
 from plan import assets, studies
 from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
-from plan.models import ByBytes, Hub, Trained, by_name, names, of_type, trials
+from plan.model_types import ByBytes, Hub, Trained, of_type
+from plan.models import by_name, names, trials
 from plan.resources import asset_memory, byte_view_memory, byte_view_operations, hub_truth_memory, training_memory
 from plan.settings import settings
 

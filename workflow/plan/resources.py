@@ -6,7 +6,7 @@ from typing import Any
 
 from oversmoothing.models.gpt_shape import block_matrices, cache_bytes, checkpoint_bytes, matrices_without_bottleneck
 from plan.assets import weight_bytes
-from plan.models import ByBytes, Hub, Model, Trained
+from plan.model_types import ByBytes, Hub, Model, Trained
 from plan.tokens import over_bytes
 
 DAY = 1440  # minutes

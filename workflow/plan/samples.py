@@ -5,7 +5,8 @@ from typing import Any
 
 from oversmoothing.scores.decoding import decoding_name
 from plan.arms import ALONE
-from plan.models import ByBytes, Hub, Model, by_name
+from plan.model_types import ByBytes, Hub, Model
+from plan.models import by_name
 from plan.settings import settings
 
 

@@ -19,7 +19,7 @@ from oversmoothing.tables import story
 from plan.arms import ARMS, Arm
 
 if TYPE_CHECKING:
-    from plan.models import Model
+    from plan.model_types import Model
 
 FOLDER = Path(__file__).resolve().parent.parent / "studies"
 Config = Mapping[str, Any]

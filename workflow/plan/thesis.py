@@ -7,7 +7,8 @@ from typing import Any
 
 from oversmoothing.bat import DELTA
 from oversmoothing.scores.catalogue.metrics import METRICS, TAU
-from plan.models import ByBytes, Hub, Trained, by_name
+from plan.model_types import ByBytes, Hub, Trained
+from plan.models import by_name
 
 FAMILY_SHAPE = {"layers": 16, "heads": 16, "width": 512, "block": 1024}  # thesis 3.3 and its footnote
 TRUTH_SHAPES = {"NanoGPT 300M": {"layers": 24, "heads": 16, "width": 1024, "block": 1024}}

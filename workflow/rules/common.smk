@@ -28,7 +28,8 @@ from oversmoothing.scores.decoding import links, decoding_name
 from oversmoothing.tables import story
 from plan import settings
 from plan.arms import KINDS_OF_FAMILY
-from plan.models import ByBytes, Checkpoint, Hub, Trained, model_rows, names, of_type
+from plan.model_types import ByBytes, Checkpoint, Hub, Trained, of_type
+from plan.models import model_rows, names
 from plan.resources import per_attempt
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod

@@ -7,7 +7,8 @@ from typing import Any
 from oversmoothing.hub.names import as_folder, as_gguf, asset_name, file_name
 from plan.arms import KINDS_OF_FAMILY
 from plan.assets import hub_source, step, weight_bytes
-from plan.models import Model, Trained, by_name, full_models
+from plan.model_types import Model, Trained
+from plan.models import by_name, full_models
 from plan.resources import scaled
 from plan.settings import settings
 from plan.studies import Study

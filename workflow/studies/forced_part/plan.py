@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from plan import studies
-from plan.models import DerivedHead, Hub, Model, by_name, capped, model_rows
+from plan.model_types import DerivedHead, Hub, Model
+from plan.models import by_name, capped, model_rows
 from plan.tokens import over_bytes
 
 

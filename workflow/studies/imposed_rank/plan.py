@@ -5,7 +5,8 @@ from typing import Any
 
 from oversmoothing.models.gpt_shape import flops_per_byte, head_input, vocabulary
 from plan.arms import Arm
-from plan.models import DerivedHead, Model, by_name, derived, full_models, model_rows
+from plan.model_types import DerivedHead, Model
+from plan.models import by_name, derived, full_models, model_rows
 from plan.settings import settings
 from plan.studies import Study, arms
 

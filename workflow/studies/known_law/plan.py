@@ -7,7 +7,8 @@ from typing import Any
 from oversmoothing.jobs import UserError
 from oversmoothing.run.needs import training_flops
 from oversmoothing.scores.decoding import decoder
-from plan.models import Checkpoint, Trained, by_name, trained_here, trained_member
+from plan.model_types import Checkpoint, Trained
+from plan.models import by_name, trained_here, trained_member
 from plan.settings import settings
 from plan.studies import Study
 from plan.tokens import over_bytes

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from plan.arms import FAMILY
-from plan.models import Trained, by_name, full_models, model_rows, of_type
+from plan.model_types import Trained, of_type
+from plan.models import by_name, full_models, model_rows
 from plan.studies import Study
 
 SHORTER = "shorter"

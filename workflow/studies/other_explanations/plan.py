@@ -6,7 +6,8 @@ from typing import Any
 from oversmoothing.models.gpt_shape import head_multiplied, head_products
 from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.training.objectives import OBJECTIVES
-from plan.models import Model, Trained, by_name
+from plan.model_types import Model, Trained
+from plan.models import by_name
 from plan.studies import Study
 from studies.other_explanations.kinds import LINEAR_HEADS, OTHER_HEADS, SHORTER
 

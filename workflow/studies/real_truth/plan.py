@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plan.models import ByBytes, Model, Trained, by_name, model_rows, of_type
+from plan.model_types import ByBytes, Model, Trained, of_type
+from plan.models import by_name, model_rows
 from plan.studies import Study
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plan.models import Model, Trained, by_name, of_type
+from plan.model_types import Model, Trained, of_type
+from plan.models import by_name
 from plan.settings import settings
 from plan.studies import Study
 from plan.tokens import unit
