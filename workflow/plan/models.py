@@ -29,7 +29,7 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
             published = _published(member)
             models.append(Checkpoint(member["name"], "family", published_as=published, path=member["path"]))
         if "hub" in member:
-            models.append(_from_hub(config, member, "family", {"capped": member.get("capped", False)}))
+            models.append(_from_hub(config, member, "family"))
             models += _truncated(config, models[-1]) if member["name"] == config["svd_of"] else []
     models += [_truth(config, entry) for entry in config["truths"]]
     names = [model.name for model in models]
@@ -198,15 +198,15 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
     return Trained(name, "truth", trained["model"]["rank"], seed, published, settings=trained, processes=processes)
 
 
-def _from_hub(
-    config: Mapping[str, Any], entry: Mapping[str, Any], kind: str, said: Mapping[str, Any] | None = None
-) -> Hub | ByBytes:
-    """Return a truth or a member from the hub; `said` are further settings of one over the tokens of this run."""
+def _from_hub(config: Mapping[str, Any], entry: Mapping[str, Any], kind: str) -> Hub | ByBytes:
+    """Return a truth or a member of the family from the hub."""
     read = _hub_settings(config, entry, CONTEXT[kind])
     published = _published(entry) if kind == "truth" else None
     if read["layout"] == BYTE_VIEW:
         return ByBytes(entry["name"], kind, published_as=published, settings=read)
-    return Hub(entry["name"], kind, published_as=published, settings={**read, **(said or {})})
+    if kind == "family":
+        read["capped"] = entry.get("capped", False)  # checked when loaded
+    return Hub(entry["name"], kind, published_as=published, settings=read)
 
 
 def full_models(models: Iterable[Model]) -> dict[int, str]:
