@@ -57,9 +57,9 @@ def main(counts: list[int]) -> None:
                 peaks.setdefault(step, []).append(int(done.stdout.split()[-1]))
                 seconds[step] = time.monotonic() - start
                 print(f"{count} windows, {step}: {peaks[step][-1]} MB", file=sys.stderr)
-    print(f"{'step':24s}" + "".join(f"{f'{count:,} windows':>16s}" for count in counts) + f"{'seconds':>10s}")
+    print(f"{'step':36s}" + "".join(f"{f'{count:,} windows':>16s}" for count in counts) + f"{'seconds':>10s}")
     for step, row in peaks.items():
-        print(f"{step:24s}" + "".join(f"{f'{peak} MB':>16s}" for peak in row) + f"{seconds[step]:10.0f}")
+        print(f"{step:36s}" + "".join(f"{f'{peak} MB':>16s}" for peak in row) + f"{seconds[step]:10.0f}")
     highest = max(peak for row in peaks.values() for peak in row)
     print(f"highest: {highest} MB, {'under' if highest < LIMIT else 'NOT UNDER'} {LIMIT} MB")
 
@@ -147,7 +147,7 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             {"logits": f"{folder}/logits/svd.parquet"},
             {"rank": 2, "states": None},
         ),
-        "ranks": (
+        "studies.representation_ranks.measure": (
             {"logits": logits, "hidden": hidden, "weights": weights},
             {"ranks": f"{folder}/ranks/model.parquet"},
             {"settings": config["ranks"]},
@@ -176,7 +176,7 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
                 "published": published / "table_3_1.csv",
             },
             page("losses"),
-            {"settings": bootstrap | {"models": [MODEL, TRUTH]}},
+            {"settings": bootstrap | {"models": [MODEL, TRUTH], "unit": "byte"}},
         ),
         "samples_table": (
             {"windows": windows, "samples": samples},
