@@ -122,12 +122,9 @@ def test_a_byte_view_has_distributions_and_no_head():
     assert models["truth"].settings == usual | {"context": 1000}
     assert models["member"].settings == usual | {"context": 0}  # what the family reads
     assert models["other"].settings == usual | given
-    assert [model.name for model in of_type(ByBytes, models)] == [
-        "member",
-        "truth",
-        "other",
-    ]
-    assert not any(model.linear for model in of_type(ByBytes, models))
+    by_bytes = of_type(ByBytes, models)
+    assert [model.name for model in by_bytes] == ["member", "truth", "other"]
+    assert not any(model.linear for model in by_bytes)
     assert plan.models.byte_views(config, "family") == ["member"]
     assert plan.models.byte_views(config, "truth") == ["truth", "other"]
     assert {"member", "truth", "other"}.isdisjoint(plan.samples.judged_decodings(config))

@@ -91,14 +91,14 @@ class DerivedHead(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class Hub(Model):
-    """A model of the hub, or of a folder like it, over the tokens of this run."""
+    """A model of the hub, or of a folder like it, that reads what this run is over: bytes, or its tokens."""
 
     settings: dict[str, Any]  # ``asset``, ``layout``, ``byte_offset``, ``bos``, ``batch``, ``precision``, ``capped``
 
 
 @dataclass(frozen=True, kw_only=True)
 class ByBytes(Model):
-    """A model of the hub over tokens in a run over bytes, of which only distributions of the next byte are known."""
+    """A model of the hub over tokens in a run over bytes: only its distributions of the next byte are known."""
 
     settings: dict[str, Any]  # ``asset``, ``layout``, ``bos``, ``batch``, ``precision``, ``context``, ``temperature``
 

@@ -43,10 +43,10 @@ def shortest(config: Config) -> list[str]:
 
 def truth(config: Config) -> Trained | Checkpoint:
     """The truth whose law it is: the first that is trained here or has a path."""
-    return _truths(config)[0]
+    return _own_truths(config)[0]
 
 
-def _truths(config: Config) -> list[Trained | Checkpoint]:
+def _own_truths(config: Config) -> list[Trained | Checkpoint]:
     known = by_name(config).values()
     return [model for model in known if isinstance(model, Trained | Checkpoint) and model.kind == "truth"]
 
@@ -146,7 +146,7 @@ def mistakes(config: Config) -> Iterator[str]:
     if not over_bytes(config):
         yield "known_law.laws: laws are of bytes, and this config reads tokens; write [], which leaves the study out"
         return
-    if not _truths(config):
+    if not _own_truths(config):
         yield "known_law.laws: a law is that of a truth that is trained here or has a `path`; add one to `truths`"
         return
     length, block = section["prompt"] + section["sampled"], (truth(config).shape or config["model"])["block"]
