@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from study import ARMS as CONFIG
 
+from oversmoothing.claims.claim import CONTRADICTED, HOLDS, IN_PART, NOT_TESTED, OPEN
 from studies.paired_ranks.paired import BETWEEN, EQUAL_LOSS, FULL
 
 NAMES = ("paired_ranks", "gradient", "gradient_claims", "learning_rates", "losses", "closed_square")
@@ -39,7 +40,7 @@ def test_all_arms_of_two_seeds_are_compared_with_the_full_model(copy):
     assert set(square["rank"]) == {4, 16}
     assert {"full_head", "own_trunk", "retrained", "plain"} <= set(square.kind[square.measure == "tto"])
     claims = pd.read_csv(copy.folder / TABLES[2])
-    assert set(claims.verdict) <= {"holds", "does not hold", "cannot tell"}
+    assert set(claims.verdict) <= {HOLDS, IN_PART, OPEN, CONTRADICTED, NOT_TESTED}
     for arm in ARMS:
         chosen = json.loads((copy.folder / f"results/learning_rates/{arm}.json").read_text())
         assert chosen["losses"][f"{chosen['learning_rate']:g}"] == min(chosen["losses"].values())
