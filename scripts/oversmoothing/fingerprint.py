@@ -22,9 +22,11 @@ ROOTS = (SCRIPTS, WORKFLOW)  # folders that code is imported from, in order
 BESIDE = (".html", ".css", ".js")  # of a module's own name: the template of a page that it writes
 READS_STORIES = re.compile(rb"^from oversmoothing\.tables\.story import", re.MULTILINE)
 LOCK = SCRIPTS.parent / "envs" / "lock.txt"
-# By the content of a file of code: the digest of its code and the names that it imports. A plan takes in what the one
-# before has read (see `tracking.planned`) and parses what is new alone; to parse all is a quarter of a plan's time.
+# By the content of a file of code: the digest of its code and the names that it imports. A plan keeps what it has read
+# in a file. The next plan, and each job, take that in and parse what is new alone: to parse all is a quarter of a
+# plan's time, and a tenth of a short job's.
 Read = dict[str, tuple[str, list[str]]]
+KEPT = Path(".snakemake/read_code")
 KNOWN: Read = {}
 READ: Read = {}
 COUNTED = {  # modules, and the packages of the lock behind them
@@ -136,6 +138,26 @@ def _parse(path: Path, source: bytes, templates: list[str]) -> tuple[str, list[s
     parts: list[str] = []
     _walk(tree, parts.append)
     return _digest("\0".join([*parts, *templates, ""]).encode()), sorted(_names(tree))
+
+
+def stamped(read: Read) -> bytes:
+    """Return the contents of `KEPT`: a stamp, which fits this version of this module and no damaged file, and JSON."""
+    body = json.dumps(read).encode()
+    return _stamp(body) + body
+
+
+def kept() -> Read:
+    """Return what a plan has kept in `KEPT`; nothing if there is no such file, or its stamp does not fit."""
+    with suppress(OSError):
+        contents = KEPT.read_bytes()
+        body = contents[len(_stamp(b"")) :]
+        if contents.startswith(_stamp(body)):
+            return {content: (digest, names) for content, (digest, names) in json.loads(body).items()}
+    return {}
+
+
+def _stamp(body: bytes) -> bytes:
+    return _digest(Path(__file__).read_bytes() + body).encode()
 
 
 def _digest(data: bytes) -> str:

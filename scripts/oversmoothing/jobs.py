@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from oversmoothing.fingerprint import closure, fingerprint, relative
+from oversmoothing.fingerprint import KNOWN, closure, fingerprint, kept, relative
 from oversmoothing.printable import printable
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ def _check_code(main: Callable[[Any], None], job: Any) -> set[Path]:
         return set()
     script = relative(Path(main.__globals__["__file__"]).resolve())
     codes = {script: planned, **getattr(params, "by_name", {})}
+    KNOWN.update(kept())
     for file, code in codes.items():
         if fingerprint(file) != code:
             newest = max(closure(file), key=lambda path: path.stat().st_mtime_ns)

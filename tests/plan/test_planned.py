@@ -104,9 +104,9 @@ def test_a_plan_parses_what_the_one_before_has_not(plan, tmp_path, monkeypatch):
     (folder / "b.py").write_text("x = 2\n")
     after, parsed = plan(folder)
     assert (after != before, parsed) == (True, ["b.py"])
-    for damage in ("", "[]", *(flipped(planned.KEPT.read_text(), digest) for digest, _ in code.READ.values())):
-        planned.KEPT.write_text(damage)
+    for damage in ("", "[]", *(flipped(code.KEPT.read_text(), digest) for digest, _ in code.READ.values())):
+        code.KEPT.write_text(damage)
         assert plan(folder) == (after, ["a.py", "b.py"])
         assert plan(folder) == (after, [])
-    monkeypatch.setattr(planned, "_reader", lambda: "of another version")
+    monkeypatch.setattr(code, "_stamp", lambda body: b"of another version of the module")
     assert plan(folder) == (after, ["a.py", "b.py"])

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from oversmoothing import fingerprint as code
 from oversmoothing import jobs
 from oversmoothing.fingerprint import SCRIPTS, fingerprint
 from oversmoothing.jobs import UserError, explain, run
@@ -87,6 +88,18 @@ def test_other_code_than_the_planned_one_does_not_run(job, capsys):
     assert stopped.value.code == 1
     assert "the code of score.py changed while the run was under way (the latest: " in capsys.readouterr().err
     assert ran == [job]
+
+
+def test_a_job_parses_no_code_that_its_plan_has_read(job, tmp_path, monkeypatch):
+    main = eval("lambda job: None", {"__file__": SCORE})
+    job.params = SimpleNamespace(code=fingerprint("score.py"))
+    monkeypatch.chdir(tmp_path)
+    code.KEPT.parent.mkdir()
+    code.KEPT.write_bytes(code.stamped(code.READ))
+    code._read.cache_clear()
+    code.KNOWN.clear()
+    monkeypatch.setattr(code, "_parse", raiser(AssertionError("parsed again")))
+    run(main, job)
 
 
 def test_a_job_imports_by_name_only_what_its_rule_has_the_fingerprint_of(job, capsys):

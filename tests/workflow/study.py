@@ -14,8 +14,8 @@ from pathlib import Path
 
 import forked
 
+from oversmoothing.fingerprint import KEPT
 from oversmoothing.tables.record import read_record
-from tracking.planned import KEPT
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "results/tables/oversmoothing.csv"

@@ -201,7 +201,7 @@ def _truth(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Model:
 def _from_hub(config: Mapping[str, Any], entry: Mapping[str, Any], kind: str) -> Hub | ByBytes:
     """Return a truth or a member of the family from the hub."""
     read = _hub_settings(config, entry, CONTEXT[kind])
-    published = _published(entry) if kind == "truth" else None
+    published = _published(entry)
     if read["layout"] == BYTE_VIEW:
         return ByBytes(entry["name"], kind, published_as=published, settings=read)
     if kind == "family":

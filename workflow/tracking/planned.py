@@ -5,21 +5,18 @@ Snakemake read. Jobs therefore take the fingerprints from the plan (scripts comp
 start) and compare the config with that of the plan.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from oversmoothing import fingerprint as code
 from oversmoothing.jobs import UserError
+from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.provenance import digest
-from oversmoothing.store.sealed_json import read_sealed, write_sealed
 from plan.settings import ConfigError
 
-KEPT = Path(".snakemake/read_code.json")
 VARIABLE = "OVERSMOOTHING_PLANNED"  # SLURM passes the environment on; local jobs inherit it
 DIGITS = 16  # of the digest of a text
 
@@ -28,7 +25,7 @@ def begin(config: Mapping[str, Any], leads: bool) -> None:
     """Start recording a plan or, in a job's own Snakemake, which does not lead, compare the config with the plan's."""
     if leads:
         os.environ[VARIABLE] = json.dumps({"config": digest(config), "by": str(os.getpid())})
-        code.KNOWN.update(_kept())
+        code.KNOWN.update(code.kept())
     elif _record().get("config", digest(config)) != digest(config):
         raise ConfigError("the config changed while the run was under way; run again")
 
@@ -70,24 +67,13 @@ def text(contents: Callable[[], Mapping[str, str]]) -> dict[str, str]:
 
 
 def keep() -> None:
-    """Keep what this plan has read of the code for the next one, where the working directory can be written to."""
+    """Keep what this plan has read of the code for its jobs and the next plan, if the working directory can be written.
+
+    Plans that find nothing new leave the file as it is.
+    """
     if code.READ != code.KNOWN:
-        with suppress(OSError, UserError):
-            write_sealed(KEPT, {"by": _reader(), "read": code.READ})
-
-
-def _kept() -> code.Read:
-    """Return what an earlier plan has kept, if the same code has read it; nothing if the file is damaged."""
-    with suppress(OSError, UserError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        kept = read_sealed(KEPT)
-        if kept["by"] == _reader():
-            return {content: (digest, names) for content, (digest, names) in kept["read"].items()}
-    return {}
-
-
-def _reader() -> str:
-    """Digest of the module that reads code."""
-    return hashlib.sha256(Path(code.__file__).read_bytes()).hexdigest()
+        with suppress(OSError, UserError), atomic_path(code.KEPT) as temporary:
+            temporary.write_bytes(code.stamped(code.READ))
 
 
 def _record() -> dict[str, str]:

@@ -40,5 +40,12 @@ def use_threads(threads: int) -> int:
 
 def in_threads(call: Callable[[int], None], count: int) -> None:
     """Call a function, mostly of compiled code with `nogil`, with 0 to `count` - 1 on several cores."""
-    with ThreadPoolExecutor(numba.get_num_threads()) as pool:
-        list(pool.map(call, range(count)))
+    remaining = iter(range(count))  # which all threads share: each takes the next, as fast as it is
+
+    def work(_: int) -> None:
+        for i in remaining:
+            call(i)
+
+    threads = numba.get_num_threads()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(threads)))

@@ -79,7 +79,8 @@ def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
     """Write a figure to each path, as .png, .svg or .pdf by its suffix; equal figures give equal bytes.
 
     The files have the words that `titled` put above the figure as their title; web pages take them for those who do not
-    see it. A checksum is written beside a .svg, which web pages contain.
+    see it. A checksum is written beside a .svg, which web pages contain. The figure is laid out once, for the first
+    path, as that takes longer than to draw it.
     """
     for path in map(Path, paths):
         kind = path.suffix.removeprefix(".")
@@ -87,6 +88,8 @@ def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
             figure.savefig(temporary, format=kind, metadata=METADATA[kind] | {"Title": figure.get_label()})
             if kind == "svg":
                 write_sum(path, temporary)
+        with mpl.rc_context({"figure.constrained_layout.use": False}):
+            figure.set_layout_engine(None)  # that of these settings: none
 
 
 def rank_look(rank: int) -> dict[str, Any]:
