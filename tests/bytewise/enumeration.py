@@ -9,7 +9,7 @@ import itertools
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
 
 import numpy as np
 from scipy.special import log_softmax
@@ -116,27 +116,29 @@ def completions(tail: bytes) -> tuple[str, ...]:
 
 
 def is_stable(character: str) -> bool:
-    """Whether NFC leaves a character as it is, alone and behind an "e"."""
-    return all(unicodedata.normalize("NFC", text) == text for text in (character, "e" + character))
+    """Whether NFC leaves a character as it is behind an "e", and so alone too."""
+    return unicodedata.is_normalized("NFC", "e" + character)
 
 
 def one_byte_lacks(tail: bytes) -> bool:
-    return len(tail) == (2 if tail[0] < 0xE0 else 3 if tail[0] < 0xF0 else 4) - 1
+    return len(tail) == length(tail) - 1
 
 
-@cache
-def by_beginning() -> dict[bytes, list[str]]:
-    """Return all characters by each proper beginning of their bytes."""
-    found: dict[bytes, list[str]] = {}
-    for code in itertools.chain(range(0x80, 0xD800), range(0xE000, 0x110000)):
-        text = chr(code).encode()
-        for length in range(1, len(text)):
-            found.setdefault(text[:length], []).append(chr(code))
-    return found
+def length(tail: bytes) -> int:
+    """Return the number of bytes of the characters that begin with these bytes."""
+    return 2 if tail[0] < 0xE0 else 3 if tail[0] < 0xF0 else 4
 
 
 def beginning_with(tail: bytes) -> list[str]:
-    return by_beginning().get(tail, [])
+    """Return all characters whose bytes begin with these and go on."""
+    lacking = 6 * (length(tail) - len(tail))  # bits
+    if not (0xC2 <= tail[0] <= 0xF4 and lacking and all(0x80 <= byte < 0xC0 for byte in tail[1:])):
+        return []
+    known = reduce(lambda code, byte: code << 6 | byte & 0x3F, tail[1:], tail[0] & 0x7F >> length(tail))
+    first, last = known << lacking, (known + 1 << lacking) - 1
+    least = {2: 0x80, 3: 0x800, 4: 0x10000}[length(tail)]  # below which code points have fewer bytes
+    codes = range(max(first, least), min(last, 0x10FFFF) + 1)
+    return [chr(code) for code in codes if not 0xD800 <= code < 0xE000]
 
 
 @dataclass
