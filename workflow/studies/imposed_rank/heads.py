@@ -7,7 +7,7 @@ Linears: with it, a retrained head differs from a model learned from scratch in 
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -92,10 +92,10 @@ def retrain(
     for name, data in (("training", training), ("validation", validation)):
         if len(data) <= block:
             raise UserError(f"the {name} split has {len(data)} bytes, which is not more than block: {block}")
-    held_out = validation_batches(validation, settings["evaluation_batches"], settings["batch"], block)
+    sequences = validation_batches(validation, settings["evaluation_batches"], settings["batch"], block)
     states_of = partial(entering, model, settings["reads"], precision)
-    sample = states_of(inputs_and_targets(held_out[0].to(device))[0]).flatten(0, 1)
-    head = initial(whole(model, settings["reads"]), settings["rank"], settings["norm"], sample)
+    held_out = [states_of(batch) for batch in sequences.to(device)]  # once: the trunk stays as it is
+    head = initial(whole(model, settings["reads"]), settings["rank"], settings["norm"], held_out[0][0].flatten(0, 1))
     optimiser = torch.optim.AdamW(head.parameters(), betas=BETAS, weight_decay=0.0, fused=True)
     history: list[dict[str, Any]] = []
     kept: dict[str, Tensor] = {}
@@ -103,7 +103,7 @@ def retrain(
 
     def evaluate(step: int) -> None:
         nonlocal kept
-        loss = validation_loss(states_of, head, held_out, device)
+        loss = validation_loss(head, held_out)
         train_loss = torch.stack(losses).double().mean().item() if losses else None
         losses.clear()
         if not math.isfinite(loss):
@@ -120,7 +120,7 @@ def retrain(
         for step, batch in enumerate(tqdm(batches, total=len(steps), unit="step", disable=None)):
             for group in optimiser.param_groups:
                 group["lr"] = learning_rate(step, {**settings, **SCHEDULE})
-            loss = _loss(states_of, head, batch)
+            loss = _loss(head, *states_of(batch))
             loss.backward()
             optimiser.step()
             optimiser.zero_grad()
@@ -134,23 +134,24 @@ def _draw(data: np.ndarray, settings: Mapping[str, Any], block: int, step: int) 
     return training_batch(data, settings["seed"], step, 1, settings["batch"], block)[0]
 
 
-def _loss(entering: Callable[[Tensor], Tensor], head: nn.Module, sequences: Tensor) -> Tensor:
-    """Return the mean cross-entropy, in nats per byte, of bytes (batch, block + 1) under a head."""
-    inputs, targets = inputs_and_targets(sequences)
-    return F.cross_entropy(head(entering(inputs)).flatten(0, 1), targets.flatten())
+def _loss(head: nn.Module, states: Tensor, targets: Tensor) -> Tensor:
+    """Return the mean cross-entropy, in nats per byte, of the bytes behind states (batch, block, d) under a head."""
+    return F.cross_entropy(head(states).flatten(0, 1), targets.flatten())
 
 
 @torch.no_grad()
-def entering(model: GPT, reads: str, precision: str, inputs: Tensor) -> Tensor:
-    """Return the float32 states (batch, block, d) that enter a model's head (``post``) or its bottleneck (``pre``)."""
+def entering(model: GPT, reads: str, precision: str, sequences: Tensor) -> tuple[Tensor, Tensor]:
+    """Return what enters a model's head (``post``) or its bottleneck (``pre``), and the bytes that follow.
+
+    Of sequences of bytes (batch, block + 1) these are float32 states (batch, block, d) and bytes (batch, block).
+    """
+    inputs, targets = inputs_and_targets(sequences)
     with autocast(inputs.device, precision):
         pre, post = model.hidden(inputs)
-    return {"pre": pre, "post": post}[reads].float()
+    return {"pre": pre, "post": post}[reads].float(), targets
 
 
 @torch.no_grad()
-def validation_loss(
-    entering: Callable[[Tensor], Tensor], head: nn.Module, batches: Tensor, device: torch.device
-) -> float:
-    """Return the mean cross-entropy of a head, in nats per byte, over batches (batches, batch, block + 1)."""
-    return torch.stack([_loss(entering, head, batch.to(device)) for batch in batches]).double().mean().item()
+def validation_loss(head: nn.Module, held_out: Sequence[tuple[Tensor, Tensor]]) -> float:
+    """Return the mean cross-entropy of a head, in nats per byte, over batches as `entering` gives them."""
+    return torch.stack([_loss(head, *batch) for batch in held_out]).double().mean().item()

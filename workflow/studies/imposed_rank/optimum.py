@@ -19,7 +19,7 @@ from tqdm import trange
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT
-from oversmoothing.training.batches import inputs_and_targets, training_batch, validation_batches
+from oversmoothing.training.batches import training_batch, validation_batches
 from studies.imposed_rank.heads import NAMES, entering, initial, validation_loss, whole
 
 logger = logging.getLogger(__name__)
@@ -40,13 +40,14 @@ def optimise(
     block, device = model.config.block, model.head.weight.device
     if len(training) <= block:
         raise UserError(f"the training split has {len(training)} bytes, which is not more than block: {block}")
-    held_out = validation_batches(validation, settings["evaluation_batches"], settings["batch"], block)
+    sequences = validation_batches(validation, settings["evaluation_batches"], settings["batch"], block)
     states_of = partial(entering, model, settings["reads"], precision)
+    held_out = [states_of(batch) for batch in sequences.to(device)]
     read = training_batch(training, settings["seed"], 0, 1, settings["sequences"], block)[0]
     chunks = []
-    for sequences in read.to(device).split(settings["batch"]):
-        inputs, targets = inputs_and_targets(sequences)
-        chunks.append((states_of(inputs).flatten(0, 1), targets.flatten()))
+    for batch in read.to(device).split(settings["batch"]):
+        states, targets = states_of(batch)
+        chunks.append((states.flatten(0, 1), targets.flatten()))
     head = initial(whole(model, settings["reads"]), settings["rank"], settings["norm"], chunks[0][0])
     # In coordinates in which the states are as large in every direction, L-BFGS needs far fewer iterations.
     into, back = _whitening([states for states, _ in chunks])
@@ -84,7 +85,7 @@ def optimise(
     history: list[dict[str, Any]] = []
 
     def evaluate(step: int) -> None:
-        loss, held = closure().item(), validation_loss(states_of, unwhitened(), held_out, device)
+        loss, held = closure().item(), validation_loss(unwhitened(), held_out)
         if not math.isfinite(loss):
             raise UserError(f"the loss is not a number after {step} iterations ({loss}); raise retrained.sequences")
         history.append({"step": step, "bytes": positions, "train_loss": loss, "validation_loss": held})
