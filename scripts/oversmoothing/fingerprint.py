@@ -141,7 +141,10 @@ def _parse(path: Path, source: bytes, templates: list[str]) -> tuple[str, list[s
 
 
 def stamped(read: Read) -> bytes:
-    """Return the contents of `KEPT`: a stamp, which fits this version of this module and no damaged file, and JSON."""
+    """Return the contents of `KEPT`: a stamp, which fits this version of this module and no damaged file, and JSON.
+
+    It is no seal of `store`, because that imports `jobs`, which imports this module.
+    """
     body = json.dumps(read).encode()
     return _stamp(body) + body
 
