@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from enumeration import Judge, Model, characters, enumerate_text
+from enumeration import Judge, Model, beginning_with, characters, enumerate_text
 from families import ADDED_BEFORE, CONTRACTED, FAMILIES, PIECES, TEXT, token_bytes, tokenizer_of
 
 from oversmoothing.bytewise.next_bytes import next_bytes
@@ -68,6 +68,17 @@ def agree(found, expected, start=0):
     assert (found.probabilities[p == 0] == 0).all()
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, atol=1e-12)
     np.testing.assert_allclose(found.dropped, expected.dropped[start:], rtol=0, atol=1e-10)
+
+
+def test_the_judge_knows_all_characters_by_each_beginning():
+    leads = [bytes([lead]) for lead in range(0x80, 0x100)]
+    every = [chr(code) for code in (*range(0x80, 0xD800), *range(0xE000, 0x110000))]
+    assert [character for lead in leads for character in beginning_with(lead)] == every
+    for tail in (b"\xe0", b"\xed", b"\xf4", b"\xf0\x90", b"\xf4\x8f"):
+        further = [tail + bytes([byte]) for byte in range(256)]
+        whole = [character for character in beginning_with(tail) if len(character.encode()) > len(tail) + 1]
+        assert [character for longer in further for character in beginning_with(longer)] == whole
+        assert all(c.encode().startswith(longer) for longer in further for c in beginning_with(longer))
 
 
 @pytest.mark.parametrize(("family", "source", "name"), MARKED)
