@@ -64,8 +64,8 @@ def _guess(away: np.ndarray) -> np.ndarray:
     y = -away.mean(axis=0)
     for _ in range(GUESSES):
         products = away @ y
-        worst = int(np.argmax(products))
+        worst = products.argmax()
         if products[worst] < -MARGIN:
             break
-        y = y - 1.1 * (products[worst] + 0.05 * np.linalg.norm(y)) * away[worst]
-    return y / max(float(np.linalg.norm(y)), 1e-300)
+        y = y - 1.1 * (products[worst] + 0.05 * np.sqrt(y @ y)) * away[worst]
+    return y / max(np.sqrt(y @ y), 1e-300)

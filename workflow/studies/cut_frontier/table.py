@@ -91,9 +91,9 @@ class Frontiers:
         def at_its_setting(values: np.ndarray) -> np.ndarray:
             planes = values.reshape(-1, *values.shape[-2:])
             settings = (planes[:, self.curves[key], MEASURES.index(name)] for name in (leak, "kept"))
-            rivals = zip(*self._plane(planes, leak, rival), strict=True)
+            rivals = frontier(*self._plane(planes, leak, rival))
             # Below the smallest leak of the rival it is compared with that setting, which favours the rival.
-            drawn = [y - np.interp(x, *frontier(*other)) for x, y, other in zip(*settings, rivals, strict=True)]
+            drawn = [y - np.interp(x, *other) for x, y, *other in zip(*settings, *rivals, strict=True)]
             return np.array(drawn).reshape(values.shape[:-2])
 
         difference = of_area if self._has_area(key) else at_its_setting
