@@ -9,7 +9,6 @@ each with the first two parts of its locked version.
 import ast
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -20,7 +19,7 @@ SCRIPTS = Path(__file__).resolve().parent.parent
 WORKFLOW = SCRIPTS.parent / "workflow"  # with the folders of the studies
 ROOTS = (SCRIPTS, WORKFLOW)  # folders that code is imported from, in order
 BESIDE = (".html", ".css", ".js")  # of a module's own name: the template of a page that it writes
-READS_STORIES = re.compile(rb"^from oversmoothing\.tables\.story import", re.MULTILINE)
+STORIES = "oversmoothing.tables.story"  # a module that imports it depends on the words of stories
 LOCK = SCRIPTS.parent / "envs" / "lock.txt"
 # By the content of a file of code: the digest of its code and the names that it imports. A plan keeps what it has read
 # in a file. The next plan, and each job, take that in and parse what is new alone: to parse all is a quarter of a
@@ -124,11 +123,12 @@ def _two_parts(number: str) -> str:
 def _read(path: Path) -> tuple[str, list[str]]:
     """Return the digest of a file's code, with templates and stories, and the names that it imports; or of a story."""
     source = path.read_bytes()
-    beside = [*map(path.with_suffix, BESIDE), *(stories_of(path) if READS_STORIES.search(source) else [])]
-    templates = [file.read_text(encoding="utf-8") for file in beside if file.is_file()]
+    templates = [file.read_text(encoding="utf-8") for file in map(path.with_suffix, BESIDE) if file.is_file()]
     content = _digest("\0".join([*templates, ""]).encode() + source)
     READ[content] = KNOWN.get(content) or _parse(path, source, templates)
-    return READ[content]
+    digest, names = READ[content]
+    stories = [story.read_text(encoding="utf-8") for story in stories_of(path)] if STORIES in names else []
+    return _digest("\0".join([digest, *stories]).encode()), names
 
 
 def _parse(path: Path, source: bytes, templates: list[str]) -> tuple[str, list[str]]:

@@ -178,9 +178,12 @@ def test_which_edits_count(tmp_path, one, other, counts):
     assert (len(digests) == 2) == counts
 
 
-def test_the_template_beside_a_module_and_the_story_that_it_reads_count(tmp_path):
+@pytest.mark.parametrize(
+    "reads", ["from oversmoothing.tables.story import legend", "from oversmoothing.tables import story"]
+)
+def test_the_template_beside_a_module_and_the_story_that_it_reads_count(tmp_path, reads):
     (tmp_path / "a.py").write_text("import b\n")
-    (tmp_path / "b.py").write_text("from oversmoothing.tables.story import legend\n")
+    (tmp_path / "b.py").write_text(f"{reads}\n")
     (tmp_path / "other.py").write_text("x = 1\n")
     (tmp_path / "story.md").write_text("# Why?\n")
     (tmp_path / "b.html").write_text("<p>")

@@ -117,7 +117,7 @@ def summarise(sums: WindowSums, resamples: int, seed: int) -> Summary:
     variance = max(0.0, squares.sum() - n * mean**2) / (n - 1) if n > 1 else np.nan
     low, high = np.nan, np.nan
     if len(count) > 1:
-        low, high = np.quantile(_resampled_means(count, total, resamples, seed), [0.025, 0.975])
+        low, high = np.quantile(_resampled_means(count, total, resamples, seed), [LEVEL, 1 - LEVEL])
     return Summary(origin + mean, float(np.sqrt(variance)), n, origin + float(low), origin + float(high))
 
 

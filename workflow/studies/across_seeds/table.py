@@ -21,7 +21,7 @@ APART = "_apart"  # the same, of the mean distance at a position
 FAMILY = "family"
 LEAST = 3  # models of which pairs have an interval
 ARM = ["kind", "rank", "arm"]
-TTO = AGAINST_TRUTHS[0]
+TTO = "tto"
 NEXT = "next rank"
 
 

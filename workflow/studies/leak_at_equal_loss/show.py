@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import summarise
-from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.scores.sums import pure_means
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled, whiskers, write_figure
@@ -21,7 +21,7 @@ from oversmoothing.training.history import lowest_loss
 from studies.leak_at_equal_loss.table import EQUAL, FAMILY, LOSS, OF_SAMPLES, equal_loss_page, equal_loss_table
 from studies.sample_quality.table import summarise_quality
 
-TTO = AGAINST_TRUTHS[0]
+TTO = "tto"
 LINE: dict[str, Any] = {"color": "0.45", "marker": ".", "linestyle": "-", "linewidth": 1.2}
 COLOURS = (PALETTE[2], PALETTE[4], PALETTE[7])  # of truths; none is like that of a rank
 NEAR = 0.01

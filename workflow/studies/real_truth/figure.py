@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import legend, named, other_look, rank_axis, style, titled, whiskers
 from oversmoothing.tables.record import chosen
 
-TTO = AGAINST_TRUTHS[0]
+TTO = "tto"
 FORCED = "forced"
 OF = "_of"  # at the end of a measure: the KL at the same positions
 WIDTH = 0.38  # of a bar

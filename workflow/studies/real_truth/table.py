@@ -102,7 +102,7 @@ def truths_table(
 def truths_page(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Page:
     """Page with levels, what heads force, steps, the bias of the own truth, and truths against each other."""
     family, main = chosen(table, kind="family"), _main(truths)
-    levels, tto = chosen(family, less=None), chosen(family, measure=AGAINST_TRUTHS[0])
+    levels, tto = chosen(family, less=None), chosen(family, measure="tto")
     metrics = {labelled(METRICS[name].label, METRICS[name].better): name for name in AGAINST_TRUTHS}
     by_truth: dict[str, dict[str, str]] = {truth: {"truth": truth} for truth in (*truths["own"], *truths["real"])}
     sections = [Section(f"Against `{truth}`", pivot(chosen(levels, truth=truth), ["rank"], metrics)) for truth in main]

@@ -14,7 +14,7 @@ from oversmoothing.forced.large import NEGLIGIBLE, SHARE
 from oversmoothing.forced.projection import project_on
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.distributions import distributions
-from oversmoothing.numerics.statistics import draw_windows
+from oversmoothing.numerics.statistics import LEVEL, draw_windows
 
 
 @torch.inference_mode()
@@ -67,6 +67,6 @@ def _intervals(kl: np.ndarray, least: np.ndarray, passage: np.ndarray) -> dict[s
     if whole.sum() > NEGLIGIBLE * count.sum():  # a share of a rounding error says nothing
         drawn["share"] = some / all_of_it
     for name, values in drawn.items():
-        low, high = (None, None) if len(count) < 2 else np.quantile(values[1:], [0.025, 0.975]).tolist()
+        low, high = (None, None) if len(count) < 2 else np.quantile(values[1:], [LEVEL, 1 - LEVEL]).tolist()
         means[name] = {"mean": float(values[0]), "low": low, "high": high}
     return means

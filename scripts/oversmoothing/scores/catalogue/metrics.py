@@ -1,7 +1,7 @@
 """The metrics of oversmoothing, each declared once.
 
-The plan, the schema, scoring, tables, figures and claims all read this module. To add a metric, add an entry to
-`METRICS`. It imports only the standard library, so that the workflow is parsed quickly.
+The plan, scoring, tables, figures and claims read this module. To add a metric, add an entry to `METRICS`, whose
+order is that of columns. It imports only the standard library, so that the workflow is parsed quickly.
 """
 
 import math
