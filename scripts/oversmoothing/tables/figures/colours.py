@@ -1,4 +1,4 @@
-"""Colours of figures and of the page's charts, each declared here alone."""
+"""Colours of figures and of the charts of the page."""
 
 PALETTE = (  # "colorblind" of seaborn
     *("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"),
