@@ -69,6 +69,15 @@ def test_what_a_killed_writer_left_is_cleared(tmp_path):
     assert '"name": "é"'.encode() in (tmp_path / "value.json").read_bytes()
 
 
+def test_what_a_second_writer_leaves_that_is_killed_meanwhile_is_cleared(tmp_path):
+    """As after a kill of Snakemake alone: its job goes on beside that of the next run."""
+    with atomic_path(tmp_path / "value.json") as temporary:
+        temporary.write_text("{}")
+        with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+            (tmp_path / f".value.json.{dead.pid}.part").write_text("half")
+    assert [path.name for path in tmp_path.iterdir()] == ["value.json"]
+
+
 def test_what_another_process_is_writing_stays(tmp_path):
     part = tmp_path / f".value.json.{os.getppid()}.part"
     part.write_text("half")

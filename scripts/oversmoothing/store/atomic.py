@@ -19,13 +19,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     with no_fault_of(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):  # by a process killed while writing
-            if not _lives(abandoned.suffixes[-2][1:]):
-                abandoned.unlink(missing_ok=True)
+        _remove_abandoned(path)
         try:
             yield temporary
             _flush_to_disk(temporary)
             temporary.replace(path)
+            _remove_abandoned(path)  # a process that began later may have been killed since, and nobody writes again
         finally:
             with suppress(OSError):  # where it cannot be removed, it could not be written, which is said
                 temporary.unlink(missing_ok=True)
@@ -51,6 +50,13 @@ def json_text(path: str | Path, value: Any) -> str:
         return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:
         raise UserError(f"{path}: NaN or infinity, which JSON cannot hold; check what made them") from error
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what processes that were killed while writing `path` have left beside it."""
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        if not _lives(abandoned.suffixes[-2][1:]):
+            abandoned.unlink(missing_ok=True)
 
 
 def _lives(process: str) -> bool:
