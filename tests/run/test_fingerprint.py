@@ -9,7 +9,7 @@ import pytest
 from imported import imported
 
 from oversmoothing import fingerprint as module
-from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint, relative
+from oversmoothing.fingerprint import SCRIPTS, WORKFLOW, closure, fingerprint, relative
 from plan import studies
 
 TRAINING_IMPORTS = {  # by room, of which each has an `__init__` too
@@ -197,6 +197,19 @@ def test_the_template_beside_a_module_and_the_story_that_it_reads_count(tmp_path
     assert fresh("a.py", tmp_path) != changed
     assert fresh("story.md", tmp_path) != told
     assert fresh("other.py", tmp_path) == other
+
+
+def test_every_module_that_reads_a_legend_changes_with_the_story_of_its_study(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "KNOWN", module.READ)  # no file is parsed twice
+    roots = SCRIPTS, shutil.copytree(WORKFLOW, tmp_path / "workflow", ignore=shutil.ignore_patterns("__pycache__"))
+    for story in roots[1].glob("studies/*/story.md"):
+        reading = [path for path in story.parent.glob("*.py") if "__file__" in path.read_text()]
+        files = [relative(path, *roots) for path in reading]
+        before = [fingerprint(file, *roots) for file in files]
+        edit(story, "# ", "# Or: ")
+        module._read.cache_clear()
+        for file, old in zip(files, before, strict=True):
+            assert fingerprint(file, *roots) != old, file
 
 
 def test_code_may_lie_in_several_folders(tmp_path):

@@ -24,7 +24,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             yield temporary
             _flush_to_disk(temporary)
             temporary.replace(path)
-            _remove_abandoned(path)  # a process that began later may have been killed since, and nobody writes again
+            _remove_abandoned(path)  # of one that began later and was killed: nobody writes this again
         finally:
             with suppress(OSError):  # where it cannot be removed, it could not be written, which is said
                 temporary.unlink(missing_ok=True)
