@@ -40,7 +40,10 @@ class Study:
     arms: Sequence[Arm] = ()  # the kinds of these models
     # Models that learn a text of the study, by name, by the text.
     learners: Callable[[Config], Mapping[str, Mapping[str, "Model"]]] = lambda config: {}
-    # What it takes to make them, for `snakemake needs`: of each kind ``what``, ``count`` and ``operations``.
+    # Models whose distributions other studies may measure in the place of the family's: ``folder`` of their results,
+    # ``facts``, files of ``logits`` and ``weights``, and files of the logits of ``truths``, by name.
+    distributions: Callable[[Config], Sequence[Mapping[str, Any]]] = lambda config: ()
+    # What it takes to make its models, for `snakemake needs`: of each kind ``what``, ``count`` and ``operations``.
     work: Callable[[Config], Iterable[Mapping[str, Any]]] = lambda config: ()
     # Tables that its claims read, and the thesis's tables that print the same, by number.
     tested: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -112,6 +115,11 @@ def models(config: Config) -> dict[str, "Model"]:
 def arms(config: Config) -> list[Arm]:
     """Return all arms: those of the family, of truncated heads and of the studies of a config."""
     return [*ARMS, *(arm for study in _planned(config) for arm in study.arms)]
+
+
+def distributions(config: Config) -> list[Mapping[str, Any]]:
+    """Return the models of the studies of a config whose distributions others may measure."""
+    return [of for study in _planned(config) for of in study.distributions(config)]
 
 
 def work(config: Config) -> list[Mapping[str, Any]]:

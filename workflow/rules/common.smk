@@ -106,9 +106,6 @@ STATES = plan.tokens.states(config)
 
 TABLES_AND_FIGURES = []  # inputs of `rule all`, in the order of the chapters
 STORIES = [*map(story.read_story, plan.studies.stories(config))]  # of the library and of the studies
-# Models of studies whose distributions others may measure, beside those of the family: ``folder`` of their results,
-# ``facts``, files of ``logits`` and ``weights``, and files of the logits of ``truths``, by name.
-DISTRIBUTIONS = []
 
 
 def step(name):

@@ -1,7 +1,7 @@
 """Which decoding method keeps most of the truth's nucleus for a given leak, at which temperature, in which order?
 
-Needs: the logits of models and truths, and the models' heads: of those in DISTRIBUTIONS, where a study adds any, or else
-of the family.
+Needs: the logits of models and truths, and the models' heads: of the `distributions` of studies, where there are any, or
+else of the family.
 Makes: {folder}/scores/frontier/{model}.parquet; tables/frontier.{csv,md,html,tex};
 figures/frontier_{temperature}.{png,svg,pdf}, or of each law frontier_{law}_{temperature}.
 """
@@ -9,7 +9,7 @@ figures/frontier_{temperature}.{png,svg,pdf}, or of each law frontier_{law}_{tem
 FRONTIER = config["frontier"]
 CUT = {
     (of["folder"], of["facts"]["model"]): of
-    for of in DISTRIBUTIONS
+    for of in plan.studies.distributions(config)
     or [
         {
             "folder": RESULTS,

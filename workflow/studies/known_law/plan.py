@@ -34,13 +34,6 @@ def texts(config: Config) -> dict[str, Text]:
     return named | {text.name: text for text in further if text.name not in named}
 
 
-def shortest(config: Config) -> list[str]:
-    """Names of the texts that are the shortest of their laws."""
-    made = [text for text in texts(config).values() if text.ranks]
-    least = {text.law: min(other.sequences for other in made if other.law == text.law) for text in made}
-    return [text.name for text in made if text.sequences == least[text.law]]
-
-
 def truth(config: Config) -> Trained | Checkpoint:
     """The truth whose law it is: the first that is trained here or has a path."""
     return _own_truths(config)[0]
@@ -127,6 +120,33 @@ def corpus_settings(config: Config, text: Text) -> dict[str, Any]:
 def head_settings(config: Config, law: Law) -> dict[str, Any]:
     """Settings of the head of a law of known rank, retrained as those of `retrained` are."""
     return settings(rank=law.rank, norm="none", reads="post", **retraining(config))
+
+
+def files(config: Config) -> dict[str, str]:
+    """Return paths with wildcards: of the log-probabilities of a law, and of what a model that learned a text has."""
+    laws = f"{config['results'].rstrip('/')}/laws"
+    return {
+        "law": f"{laws}/{{law}}/law.parquet",
+        "folder": f"{laws}/{{text}}",
+        "logits": f"{laws}/{{text}}/logits/{{model}}.parquet",
+        "weights": f"{laws}/{{text}}/models/{{model}}/weights.safetensors",
+    }
+
+
+def distributions(config: Config) -> list[dict[str, Any]]:
+    """Return the members of one seed with the shortest text of each law (see `plan.studies.Study`)."""
+    made = [text for text in texts(config).values() if text.ranks]
+    least = {text.law: min(other.sequences for other in made if other.law == text.law) for text in made}
+    paths = files(config)
+    return [
+        {key: paths[key].format(text=text.name, model=model.name) for key in ("folder", "logits", "weights")}
+        | {"facts": {**model.facts, "law": text.law, "sequences": text.sequences}}
+        | {"truths": {LAW: paths["law"].format(law=text.law)}}
+        for text in made
+        if text.sequences == least[text.law]
+        for model in judged(config, text).values()
+        if model.kind == "family" and model.seed == text.seeds[0]
+    ]
 
 
 def rows(config: Config) -> list[dict[str, Any]]:
@@ -218,4 +238,10 @@ def work(config: Config) -> list[dict[str, Any]]:
     return [{"what": what, "count": len(trained), "operations": sum(map(training_flops, trained))}] if trained else []
 
 
-STUDY = Study(mistakes=mistakes, learners=by_text, work=work, needs=("forced_part", "imposed_rank"))
+STUDY = Study(
+    mistakes=mistakes,
+    learners=by_text,
+    distributions=distributions,
+    work=work,
+    needs=("forced_part", "imposed_rank"),
+)

@@ -12,11 +12,11 @@ LEARNED = known_law.texts(config)
 LEARNERS = known_law.by_text(config)
 HELD_AGAINST = {text: known_law.judged(config, LEARNED[text]) for text in LEARNED}
 OF_LAW = f"{RESULTS}/laws/{{law}}"
-OF_TEXT = f"{RESULTS}/laws/{{text}}"
-LAW_LOGITS = f"{OF_LAW}/law.parquet"
+OF_TEXT = known_law.files(config)["folder"]
+LAW_LOGITS = known_law.files(config)["law"]
+LEARNED_LOGITS = known_law.files(config)["logits"]
+LEARNED_WEIGHTS = known_law.files(config)["weights"]
 LAW_MODEL = f"{OF_LAW}/weights.safetensors"
-LEARNED_LOGITS = f"{OF_TEXT}/logits/{{model}}.parquet"
-LEARNED_WEIGHTS = f"{OF_TEXT}/models/{{model}}/weights.safetensors"
 LAW_WEIGHTS = {  # of the model whose distributions a law's are
     law.name: LAW_MODEL.format(law=law.name) if law.rank else WEIGHTS.format(model=known_law.truth(config).name)
     for law in LAWS.values()
@@ -31,18 +31,6 @@ TRUTHS_OF = {  # of each text: logits of its law and of what stands in for it, b
     }
     for text, stand_ins in STAND_INS.items()
 }
-DISTRIBUTIONS.extend(  # of the members of one seed, with the shortest text of each law
-    {
-        "folder": OF_TEXT.format(text=text),
-        "facts": {**model.facts, "law": LEARNED[text].law, "sequences": LEARNED[text].sequences},
-        "logits": LEARNED_LOGITS.format(text=text, model=model.name),
-        "weights": LEARNED_WEIGHTS.format(text=text, model=model.name),
-        "truths": {"law": TRUTHS_OF[text]["law"]},
-    }
-    for text in known_law.shortest(config)
-    for model in HELD_AGAINST[text].values()
-    if model.kind == "family" and model.seed == LEARNED[text].seeds[0]
-)
 PAIRS = [(text, model) for text, models in HELD_AGAINST.items() for model in models]
 LEARNING = {  # constraints of the wildcards of a model that learns a text
     "text": one_of(LEARNED),
