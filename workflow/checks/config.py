@@ -101,7 +101,7 @@ def _members(config: Config) -> Iterator[str]:
         if "output" in entry and not bytes_are_read:
             yield f"family.{i}: heads that are not linear (`output`) are for tokens: bytes; remove the entry"
         if "published_as" in keys and not published:
-            yield f"family.{i}: `published_as` goes with `rank`, or with `name` and `path`; remove it from {dict(entry)}"
+            yield f"family.{i}: `published_as` goes with `rank`, or with `name` and `path`; remove it: {dict(entry)}"
         elif not published and not from_hub and keys not in [set(arm.keys) for arm in OF_FAMILY]:
             pairs = [*dict.fromkeys(tuple(arm.keys) for arm in OF_FAMILY), ("name", "path"), ("name", "hub")]
             either = ", or ".join(" and ".join(f"`{key}`" for key in pair) for pair in pairs)
