@@ -12,6 +12,7 @@ import adopt
 from oversmoothing.jobs import UserError
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
+from oversmoothing.store.atomic import MACHINE
 
 CONFIG = GPTConfig(layers=1, heads=1, width=8, block=16, rank=4, positions="rotary", dropout=0.2)
 
@@ -54,7 +55,7 @@ def test_while_a_file_is_written_only_its_partial_file_is_there(tmp_path, monkey
     (tmp_path / "tensors.safetensors").write_text("of any file")
     mode = (tmp_path / "tensors.safetensors").stat().st_mode
     save_tensors(tmp_path / "tensors.safetensors", {"a": torch.zeros(3)}, {})
-    assert sorted(seen) == [f".tensors.safetensors.{os.getpid()}.part", "tensors.safetensors"]
+    assert sorted(seen) == [f".tensors.safetensors.{os.getpid()}-{MACHINE}.part", "tensors.safetensors"]
     assert (tmp_path / "tensors.safetensors").stat().st_mode == mode
 
 

@@ -204,6 +204,7 @@ def test_every_module_that_reads_a_legend_changes_with_the_story_of_its_study(tm
     roots = SCRIPTS, shutil.copytree(WORKFLOW, tmp_path / "workflow", ignore=shutil.ignore_patterns("__pycache__"))
     for story in roots[1].glob("studies/*/story.md"):
         reading = [path for path in story.parent.glob("*.py") if "__file__" in path.read_text()]
+        assert reading, f"no module reads {story}"
         files = [relative(path, *roots) for path in reading]
         before = [fingerprint(file, *roots) for file in files]
         edit(story, "# ", "# Or: ")

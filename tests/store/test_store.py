@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 
 from oversmoothing.data.files import Files
 from oversmoothing.jobs import FAULTS, UserError
-from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.atomic import MACHINE, atomic_path
 from oversmoothing.store.parquet import (
     open_writer,
     read_groups,
@@ -62,7 +62,8 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
 def test_what_a_killed_writer_left_is_cleared(tmp_path):
     with subprocess.Popen([sys.executable, "-c", ""]) as dead:
         dead.wait()
-    (tmp_path / f".value.json.{dead.pid}.part").write_text("half")
+    (tmp_path / f".value.json.{dead.pid}-{MACHINE}.part").write_text("half")
+    (tmp_path / f".value.json.{os.getppid()}-0000abcd.part").write_text("half, on another machine")
     (tmp_path / ".other.json.123.part").write_text("not ours")
     write_sealed(tmp_path / "value.json", {"name": "é"})
     assert sorted(path.name for path in tmp_path.iterdir()) == [".other.json.123.part", "value.json"]
@@ -74,12 +75,13 @@ def test_what_a_second_writer_leaves_that_is_killed_meanwhile_is_cleared(tmp_pat
     with atomic_path(tmp_path / "value.json") as temporary:
         temporary.write_text("{}")
         with subprocess.Popen([sys.executable, "-c", ""]) as dead:
-            (tmp_path / f".value.json.{dead.pid}.part").write_text("half")
-    assert [path.name for path in tmp_path.iterdir()] == ["value.json"]
+            (tmp_path / f".value.json.{dead.pid}-{MACHINE}.part").write_text("half")
+        (tmp_path / ".value.json.1-0000abcd.part").write_text("of another machine, where it may still be written")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".value.json.1-0000abcd.part", "value.json"]
 
 
 def test_what_another_process_is_writing_stays(tmp_path):
-    part = tmp_path / f".value.json.{os.getppid()}.part"
+    part = tmp_path / f".value.json.{os.getppid()}-{MACHINE}.part"
     part.write_text("half")
     write_sealed(tmp_path / "value.json", {})
     assert part.exists()

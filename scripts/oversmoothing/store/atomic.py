@@ -3,7 +3,9 @@
 import glob
 import json
 import os
+import platform
 import shutil
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,12 +13,14 @@ from typing import Any
 
 from oversmoothing.jobs import UserError, file_fault
 
+MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"  # of several that share a file system
+
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, renamed to `path` once the block succeeds and removed if it raises."""
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{MACHINE}.part")
     with no_fault_of(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(path)
@@ -24,7 +28,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             yield temporary
             _flush_to_disk(temporary)
             temporary.replace(path)
-            _remove_abandoned(path)  # of one that began later and was killed: nobody writes this again
+            _remove_abandoned(path, f"-{MACHINE}")  # by one that began later; on another machine it may still write
         finally:
             with suppress(OSError):  # where it cannot be removed, it could not be written, which is said
                 temporary.unlink(missing_ok=True)
@@ -52,16 +56,17 @@ def json_text(path: str | Path, value: Any) -> str:
         raise UserError(f"{path}: NaN or infinity, which JSON cannot hold; check what made them") from error
 
 
-def _remove_abandoned(path: Path) -> None:
-    """Remove what processes that were killed while writing `path` have left beside it."""
-    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+def _remove_abandoned(path: Path, machine: str = "") -> None:
+    """Remove what processes that were killed while writing `path` have left beside it, of one machine or of all."""
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*{machine}.part"):
         if not _lives(abandoned.suffixes[-2][1:]):
             abandoned.unlink(missing_ok=True)
 
 
-def _lives(process: str) -> bool:
+def _lives(writer: str) -> bool:
     """Return whether another process of this machine may still be writing, as opposed to having been killed."""
-    if not process.isdecimal():
+    process, _, machine = writer.partition("-")
+    if not process.isdecimal() or machine != MACHINE:
         return False
     try:
         os.kill(int(process), 0)

@@ -12,10 +12,8 @@ LEARNED = known_law.texts(config)
 LEARNERS = known_law.by_text(config)
 HELD_AGAINST = {text: known_law.judged(config, LEARNED[text]) for text in LEARNED}
 OF_LAW = f"{RESULTS}/laws/{{law}}"
-OF_TEXT = known_law.files(config)["folder"]
-LAW_LOGITS = known_law.files(config)["law"]
-LEARNED_LOGITS = known_law.files(config)["logits"]
-LEARNED_WEIGHTS = known_law.files(config)["weights"]
+FILES = known_law.files(config)
+OF_TEXT, LAW_LOGITS, LEARNED_LOGITS, LEARNED_WEIGHTS = (FILES[key] for key in ("folder", "law", "logits", "weights"))
 LAW_MODEL = f"{OF_LAW}/weights.safetensors"
 LAW_WEIGHTS = {  # of the model whose distributions a law's are
     law.name: LAW_MODEL.format(law=law.name) if law.rank else WEIGHTS.format(model=known_law.truth(config).name)
