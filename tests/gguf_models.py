@@ -34,6 +34,8 @@ def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=N
     writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     if architecture == "llama":
         writer.add_rope_dimension_count(config.head_dim)
+    if architecture == "qwen3":
+        writer.add_key_length(config.head_dim)
     writer.add_vocab_size(config.vocab_size)
     _add_tokens(writer, folder, config.vocab_size, division, kind)
     if more:

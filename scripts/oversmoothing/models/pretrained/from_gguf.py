@@ -1,40 +1,40 @@
 """A causal language model in a GGUF file, as a folder in the Hugging Face format with float32 weights.
 
-transformers reads the config and dequantises the weights. The tokenizer is built here from what the file says of it:
-transformers leaves out how some vocabularies divide a text before the merges (`tokenizer.ggml.pre`).
+Only what has passed the checks of its header is read (`hub.gguf_model`). transformers' own reader bounds nothing, and
+leaves out by what Llama 3.1 divides the frequencies of positions, and how a text is divided before the merges.
 """
 
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from gguf import GGUFReader, TokenType
+from gguf import MODEL_ARCH, GGMLQuantizationType, TokenType, dequantize, get_tensor_name_map
 from safetensors.torch import save_file
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers.processors import TemplateProcessing
-from transformers import AutoModelForCausalLM, GgufConfig, PreTrainedTokenizerFast
-from transformers.utils.logging import disable_progress_bar
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from oversmoothing.data.tokens.vocabulary import FAST
+from oversmoothing.hub.gguf_header import DAMAGED, Tensor
+from oversmoothing.hub.gguf_model import FREQUENCIES, Described, check_gguf
 from oversmoothing.jobs import UserError
-from oversmoothing.models.pretrained.auto import OPTIONS, load_causal_lm, one_line_errors
+from oversmoothing.models.pretrained.auto import load_causal_lm, one_line_errors
 from oversmoothing.models.pretrained.folder import CONFIG, SINGLE, check_finite
 
 logger = logging.getLogger(__name__)
 
-ARCHITECTURES = ("llama", "qwen2", "qwen3")  # causal language models whose conversion is tested
-BYTE_LEVEL = "gpt2"  # the value of `tokenizer.ggml.model` for byte-level byte-pair encoding
+ARCHITECTURES = {"llama": MODEL_ARCH.LLAMA, "qwen2": MODEL_ARCH.QWEN2, "qwen3": MODEL_ARCH.QWEN3}
+INTERLEAVED = ("llama",)  # the two halves of a head's queries and keys alternate
+AS_IS = {GGMLQuantizationType.F32: np.float32, GGMLQuantizationType.F16: np.float16}  # the others are in blocks
 DIGITS = {"llama-bpe": r"\p{N}{1,3}", "qwen2": r"\p{N}"}  # how many of them are one word
 WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|{digits}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-SAVE = "load it with transformers, save it and its tokenizer to a folder with `save_pretrained`, and name that folder"
 
 
 def write_folder(path: str | Path, folder: str | Path) -> None:
@@ -44,16 +44,16 @@ def write_folder(path: str | Path, folder: str | Path) -> None:
     it does not have, weights that are not finite.
     """
     path, folder = Path(path), Path(folder)
-    disable_progress_bar()
+    described = check_gguf(path)
+    said = described.header.said
     with one_line_errors(f"{path}: no causal language model in GGUF that can be converted"):
-        numbers, said = _read(path)
         tokenizer = byte_pair_tokenizer(said)
-        model = _load(path, numbers)
-        check_finite(path, model.named_parameters())
-        model.config.save_pretrained(folder)
-        tensors = {name: one.detach().contiguous() for name, one in model.named_parameters()}
+        config = _configured(path, described)
+        tensors = dict(_weights(path, described, config))
+        check_finite(path, tensors.items())
+        config.save_pretrained(folder)
         save_file(tensors, folder / SINGLE, {"format": "pt"})
-        del model
+        del tensors
         (folder / SINGLE).chmod((folder / CONFIG).stat().st_mode)  # safetensors gives it to its owner alone
         _describe(tokenizer, said).save_pretrained(folder)
         tokenizer.save(str(folder / FAST))  # as it is: transformers adds to it
@@ -63,14 +63,9 @@ def write_folder(path: str | Path, folder: str | Path) -> None:
 def byte_pair_tokenizer(said: Mapping[str, Any]) -> Tokenizer:
     """Return the byte-level byte-pair tokenizer that the keys ``tokenizer.ggml.*`` of a GGUF file describe.
 
-    A `UserError` is raised for a tokenizer of another kind, or one that divides texts in a way that is not known here.
+    They have passed `hub.gguf_model.check_gguf`. A `UserError` is raised if two tokens have one name.
     """
-    kind, division = said.get("tokenizer.ggml.model"), said.get("tokenizer.ggml.pre")
-    if kind != BYTE_LEVEL:
-        raise UserError(f"tokenizer.ggml.model is {kind!r}, not {BYTE_LEVEL!r}, byte-level byte-pair encoding; {SAVE}")
-    if division not in PRE_TOKENIZERS:
-        known = ", ".join(PRE_TOKENIZERS)
-        raise UserError(f"tokenizer.ggml.pre is {division!r}, of which only {known} are known; {SAVE}")
+    division = said["tokenizer.ggml.pre"]
     names, types = said["tokenizer.ggml.tokens"], said["tokenizer.ggml.token_type"]
     entries = [(name, id, type) for id, (name, type) in enumerate(zip(names, types, strict=True))]
     vocabulary = {name: id for name, id, type in entries if type != TokenType.UNUSED}
@@ -126,37 +121,38 @@ def _describe(tokenizer: Tokenizer, said: Mapping[str, Any]) -> PreTrainedTokeni
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
 
 
-def _read(path: Path) -> tuple[int, dict[str, Any]]:
-    """Return how many numbers the tensors of a GGUF file hold, and its keys; refuse what is not converted here."""
-    reader = GGUFReader(path)
-    said = {key: field.contents() for key, field in reader.fields.items()}
-    architecture = said.get("general.architecture")
-    if architecture not in ARCHITECTURES:
-        known = ", ".join(ARCHITECTURES)
-        raise UserError(f"general.architecture is {architecture!r}, and only {known} are converted; {SAVE}")
-    scaling = said.get(f"{architecture}.rope.scaling.type", "none")
-    if scaling != "none":
-        raise UserError(f"{architecture}.rope.scaling.type is {scaling!r}, which transformers does not read; {SAVE}")
-    return sum(int(tensor.n_elements) for tensor in reader.tensors), said
+def _configured(path: Path, described: Described) -> Any:
+    """Return the config of a model, with its rotary positions, whose frequencies the file may divide."""
+    rope: dict[str, Any] = {"rope_type": "default", "rope_theta": described.config["rope_theta"]}
+    if FREQUENCIES in described.header.tensors:
+        divisors = _values(path, described.header.tensors[FREQUENCIES])
+        if not np.isfinite(divisors).all() or divisors.min() <= 0:
+            raise UserError(f"its tensor {FREQUENCIES} holds a number that divides no frequency; {DAMAGED}")
+        if (divisors != 1).any():  # the name of any divisors in transformers, of short texts and of long ones
+            rope |= {"rope_type": "longrope", "factor": 1.0, "attention_factor": 1.0}
+            rope |= {"short_factor": divisors.tolist(), "long_factor": divisors.tolist()}
+            rope |= {"original_max_position_embeddings": described.config["max_position_embeddings"]}
+    given = {key: value for key, value in described.config.items() if key not in ("model_type", "rope_theta")}
+    return AutoConfig.for_model(described.architecture, **given, rope_parameters=rope, dtype="float32")
 
 
-def _load(path: Path, numbers: int) -> Any:
-    """Return the model of a GGUF file, with dequantised weights that are neither missing nor left over."""
-    with redirect_stderr(StringIO()):  # without the bar that transformers draws, terminal or not
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
-            str(path.parent),
-            gguf_file=path.name,
-            dtype=torch.float32,
-            quantization_config=GgufConfig(dequantize=True),
-            output_loading_info=True,
-            **OPTIONS,
-        )
-    model, report = loaded
-    if absent := sorted(report["missing_keys"]):
-        raise UserError(f"it lacks the tensor {absent[0]}" + (f" and {len(absent) - 1} more" * (len(absent) > 1)))
-    own = sum(weight.numel() for weight in model.parameters())
-    if own != numbers:
-        raise UserError(f"its tensors hold {numbers:,} numbers, but the model that transformers makes of it {own:,}")
-    # transformers would refuse to read or to save what it still takes for quantised.
-    model.config.__dict__.pop("quantization_config", None)
-    return model
+def _weights(path: Path, described: Described, config: Any) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the weights of a model in float32, by their names in transformers."""
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    names = get_tensor_name_map(ARCHITECTURES[described.architecture], config.num_hidden_layers)
+    heads = {"attn_q.weight": config.num_attention_heads, "attn_k.weight": config.num_key_value_heads}
+    for name, parameter in model.named_parameters():
+        stem, _, last = name.rpartition(".")
+        own = f"{names.get_name(stem)}.{last}"
+        values = _values(path, described.header.tensors[own])
+        if described.architecture in INTERLEAVED and (of := heads.get(own.split(".", 2)[-1])):
+            values = values.reshape(of, -1, 2, values.shape[-1]).swapaxes(1, 2).reshape(values.shape)
+        yield name, torch.from_numpy(np.array(values, np.float32)).reshape(parameter.shape)
+
+
+def _values(path: Path, tensor: Tensor) -> Any:
+    """Return the values of a tensor, as an array of float32 that is dequantised where it has to be."""
+    stored = np.memmap(path, np.uint8, "r", tensor.start, tensor.size)
+    rows = stored.view(AS_IS[tensor.kind]) if tensor.kind in AS_IS else stored.reshape(*tensor.shape[:-1], -1)
+    return dequantize(rows, tensor.kind).reshape(tensor.shape)
