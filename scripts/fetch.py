@@ -4,8 +4,9 @@ import logging
 from pathlib import Path
 
 from oversmoothing.hub.cache import check_links, snapshot_of
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, fetch, take_stock
+from oversmoothing.hub.client import fetch, take_stock
 from oversmoothing.hub.listing import Repository
+from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES
 from oversmoothing.jobs import Job, import_by_name, run
 from oversmoothing.store.sealed_json import write_sealed
 

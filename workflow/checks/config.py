@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from operator import getitem
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from oversmoothing.jobs import UserError
@@ -19,6 +20,7 @@ from oversmoothing.scores.decoding import check_k, decoding_name, links
 from oversmoothing.training.objectives import losses_under
 from plan import studies
 from plan.arms import OF_FAMILY
+from plan.assets import two_wheels
 from plan.model_types import Trained, of_type
 from plan.models import by_name
 from plan.settings import ConfigError
@@ -28,8 +30,17 @@ from schemas.config import read_schema
 
 OF_HUB = ("revision", "batch", "precision", "bos")  # keys of a model from the hub
 OF_BYTE_VIEW = ("context", "temperature")  # and of one whose distributions of bytes are measured
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    """Check a string as JSON Schema does, for which `$` is the end and not, as in Python, also before a newline."""
+    if validator.is_type(instance, "string") and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
 Validator = extend(
     Draft202012Validator,
+    {"pattern": _pattern},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int),
 )
 
@@ -277,7 +288,7 @@ def _checkpoints(config: Config) -> Iterator[str]:
 # In the order in which mistakes are told; each relies on those before it.
 CHECKS: tuple[Callable[[Config], Iterable[str]], ...] = (
     *(_finite, _members, _family, _svd_of, _trials, _truths, _decodings, _shown, _tangent, _objectives),
-    *(_names_of_decodings, _shapes, studies.mistakes, _corpus, _checkpoints),
+    *(_names_of_decodings, _shapes, studies.mistakes, _corpus, _checkpoints, two_wheels),
 )
 
 

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.hub.names import Named, as_folder, as_gguf, asset_name
+from oversmoothing.hub.names import Named, asset_name, source_of
 from plan import studies
 from plan.settings import settings
 from plan.tokens import tokenizer
@@ -19,14 +19,32 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     ``otherwise`` is the revision to fetch if the hub lacks ``revision``; ``instead_of`` is the missing folder in whose
     place ``folder`` is read.
     """
-    of_hub = [entry for entry in (*config["truths"], *config["family"]) if "hub" in entry]
-    named = [(entry["hub"], entry.get("revision", "main")) for entry in of_hub]
-    sources = {asset_name(*model): hub_source(*model) for model in named}
+    sources = dict(_of_models(config))
     if (named_tokenizer := tokenizer(config)) and (name := asset_name(*named_tokenizer)) not in sources:
         source = hub_source(*named_tokenizer)
         part = {"part": "tokenizer"} if {"repository", "folder"} & set(source) else {}
         sources[name] = settings(**source, **part)
-    return sources | {name: source for name, (source, _) in studies.joined(config, "assets").items()}
+    return sources | _of_studies(config)
+
+
+def two_wheels(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check that each version of a package has one checksum, because its wheels share a name among the assets."""
+    first: dict[str, dict[str, str]] = {}
+    for name, source in (*_of_models(config), *_of_studies(config).items()):
+        if (other := first.setdefault(name, source)).get("sha256") != source.get("sha256"):
+            both = f"{other['sha256']} and {source['sha256']}"
+            yield f"package {source['package']}: its wheel has two checksums in the config, {both}; keep one of them"
+
+
+def _of_models(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+    for entry in (*config["truths"], *config["family"]):
+        if "hub" in entry:
+            model = entry["hub"], entry.get("revision", "main")
+            yield asset_name(*model), hub_source(*model)
+
+
+def _of_studies(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    return {name: source for name, (source, _) in studies.joined(config, "assets").items()}
 
 
 def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
@@ -42,12 +60,7 @@ def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, An
 
 def hub_source(source: Named, revision: str) -> dict[str, str]:
     """Return what to fetch, as `by_name` describes it, of a model that the config names."""
-    if not isinstance(source, str):
-        return settings(package=source["package"], sha256=source["sha256"])
-    if file := as_gguf(source):
-        return settings(gguf=str(file))
-    folder = as_folder(source)
-    return settings(folder=str(folder)) if folder else settings(repository=source, revision=revision)
+    return settings(**source_of(source, revision))
 
 
 def files_in_folder(source: Mapping[str, str]) -> list[str]:

@@ -72,7 +72,8 @@ HEAD = f"{RESULTS}/logits/{{model}}.head.safetensors"
 HIDDEN = f"{RESULTS}/hidden/{{model}}.parquet"
 SAMPLES = f"{RESULTS}/samples/{{model}}/{{decoding}}.parquet"
 FETCHED_CORPUS = f"{RESULTS}/fetched/corpus.json"  # the shards themselves are shared by the configs
-MANIFEST_OF = f"{config['assets'].rstrip('/')}/{{asset}}.json"
+ASSETS_FOLDER = config["assets"].rstrip("/")
+MANIFEST_OF = f"{ASSETS_FOLDER}/{{asset}}.json"
 
 MODELS = plan.models.by_name(config)
 OF_STUDIES = plan.studies.models(config)

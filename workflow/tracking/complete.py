@@ -15,13 +15,14 @@ from snakemake.iocontainers import Wildcards
 
 from oversmoothing.fingerprint import relative
 from oversmoothing.store.identity import MANIFEST
-from tracking.planned import fingerprint
+from tracking.planned import fingerprint, text
 
 ENVIRONMENT = Path(__file__).resolve().parents[2] / "envs/environment.yaml"
+JSON = ".json"
 RECORDED = (".parquet", ".safetensors", "")  # of files that state what they were made from, and of folders of them
 
 
-def complete(workflow: Any, results: str) -> None:
+def complete(workflow: Any, results: str, assets: str) -> None:
     """Add to each rule with a script the directives that it does not state itself.
 
     These are the parameter ``code``, the fingerprint of its script and everything that it imports; the parameter
@@ -29,7 +30,7 @@ def complete(workflow: Any, results: str) -> None:
     that make tables and figures run on the machine where Snakemake runs.
     """
     rules = list(workflow.rules)
-    asked = asked_of_files(rules, results)
+    asked = asked_of_files(rules, results, assets)
     for rule in rules:
         if not rule.script:
             continue
@@ -44,7 +45,9 @@ def complete(workflow: Any, results: str) -> None:
             workflow.localrules(rule.name)
 
 
-def asked_of_files(rules: Iterable[Any], results: str) -> Callable[[Any, Any, Any], dict[str, dict[str, Any]]]:
+def asked_of_files(
+    rules: Iterable[Any], results: str, assets: str
+) -> Callable[[Any, Any, Any], dict[str, dict[str, Any]]]:
     """Parameter `asked` of all rules: what a job's inputs and outputs should be.
 
     Snakemake compares settings with its own records. Results whose records were lost, or not copied with them, would
@@ -54,8 +57,10 @@ def asked_of_files(rules: Iterable[Any], results: str) -> Callable[[Any, Any, An
     It holds ``outputs``, their names in the results folder by path, and ``inputs``, by path, with all that these were
     made from, directly or not: ``file`` (the name), ``rule`` (the name of the rule that makes it), ``settings`` (if
     that rule has such a parameter) and ``recorded`` (whether the outputs are to state it as one of their sources).
-    A rule's parameter ``identity`` takes the place of its settings. A job that writes a manifest also gets its own
-    ``settings``, which the manifest states. Because it is a function of the inputs, Snakemake does not compare it.
+    Of manifests of models, in the folder of assets, the settings say of which source they are. What a rule's parameter
+    ``files`` lists is an input without a path, whose settings are a digest of the files' contents.
+    A rule's parameter ``identity`` takes the place of its settings. A job that writes JSON also gets its own
+    ``settings``, which the file states. Because it is a function of the inputs, Snakemake does not compare it.
     """
     makers = [rule for rule in rules if rule.script]
 
@@ -66,32 +71,43 @@ def asked_of_files(rules: Iterable[Any], results: str) -> Callable[[Any, Any, An
     @cache
     def sources(path: str) -> dict[str, dict[str, Any]]:
         rule = maker(path)
-        if rule is None or not PurePath(path).is_relative_to(results):
+        home = next((folder for folder in (results, assets) if PurePath(path).is_relative_to(folder)), None)
+        if rule is None or home is None:
             return {}
         wildcards = Wildcards(fromdict=rule.get_wildcards(path))
-        entry = {"file": _name(path, results), "rule": rule.name, "recorded": _recorded(path)}
+        entry = {"file": _name(path, home), "rule": rule.name, "recorded": recorded(path)}
         settings = _settings(rule, wildcards)
         if settings is not None:
             entry["settings"] = _without_unknown_vocabulary(settings)
         # Inputs of a rule with an identity are the user's, and may be thousands.
         before = rule.expand_input(wildcards)[0] if entry["recorded"] and rule.params.get("identity") is None else []
-        return {os.path.normpath(path): entry} | of_all(filter(_recorded, before))
+        own_files = of_user(rule, wildcards) if home == results else {}  # the manifest of an asset lists its files
+        return {os.path.normpath(path): entry} | of_all(filter(recorded, before)) | own_files
+
+    def recorded(path: Any) -> bool:
+        return PurePath(path).suffix in RECORDED or _is_manifest(path) or PurePath(path).parent == PurePath(assets)
 
     def of_all(paths: Iterable[Any]) -> dict[str, dict[str, Any]]:
         return {place: entry for path in paths for place, entry in sources(str(path)).items()}
 
+    def of_user(rule: Any, wildcards: Any) -> dict[str, dict[str, Any]]:
+        files = None if rule is None else rule.params.get("files")
+        if files is None or rule.params.get("identity") is not None:
+            return {}
+        name = " ".join(["files of", rule.name, *map(str, wildcards)])
+        digest = text(lambda: files(wildcards), name)
+        entry = {"file": name, "rule": rule.name, "recorded": True}
+        return {name: {**entry, "settings": {"digest": digest[name]}}} if digest else {}
+
     def asked(wildcards: Any, input: Any, output: Any) -> dict[str, dict[str, Any]]:
         written = [str(path) for path in output if PurePath(path).is_relative_to(results)]
         outputs = {os.path.normpath(path): _name(path, results) for path in written}
-        manifest = next(filter(_is_manifest, written), None)
-        own = sources(manifest)[os.path.normpath(manifest)] if manifest else {}
-        return {"inputs": of_all(input), "outputs": outputs, **{key: own[key] for key in own.keys() & {"settings"}}}
+        stating = next((path for path in written if PurePath(path).suffix == JSON), None)
+        own = sources(stating)[os.path.normpath(stating)] if stating else {}
+        inputs = of_all(input) | (of_user(maker(written[0]), wildcards) if written else {})
+        return {"inputs": inputs, "outputs": outputs, **{key: own[key] for key in own.keys() & {"settings"}}}
 
     return asked
-
-
-def _recorded(path: Any) -> bool:
-    return PurePath(path).suffix in RECORDED or _is_manifest(path)
 
 
 def _is_manifest(path: Any) -> bool:

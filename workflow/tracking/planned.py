@@ -54,16 +54,16 @@ def fingerprints(*files: str) -> dict[str, str]:
     return {file: fingerprint(file) for file in files}
 
 
-def text(contents: Callable[[], Mapping[str, str]]) -> dict[str, str]:
-    """Return the digest of the user's text at the time of planning, as ``text``; nothing if there was none.
+def text(contents: Callable[[], Mapping[str, str]], key: str = "text") -> dict[str, str]:
+    """Return the digest of a text of the user at the time of planning, under its `key`; nothing if there was none.
 
     It depends on the contents of the files, and not on their paths. A job's own Snakemake never reads them.
     """
     record = _record()
-    if "text" not in record and record.get("by") == str(os.getpid()):
+    if key not in record and record.get("by") == str(os.getpid()):
         found = sorted(contents().values())
-        os.environ[VARIABLE] = json.dumps(record := {**record, "text": digest(found)[:DIGITS] if found else ""})
-    return {"text": record["text"]} if record.get("text") else {}
+        os.environ[VARIABLE] = json.dumps(record := {**record, key: digest(found)[:DIGITS] if found else ""})
+    return {key: record[key]} if record.get(key) else {}
 
 
 def keep() -> None:

@@ -18,7 +18,7 @@ from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import check_project
 from oversmoothing.data.tokens.vocabulary import AUTO
 from oversmoothing.hub.manifest import listed_folder
-from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, short_name
+from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, short_name, source_of
 from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable
 
@@ -198,7 +198,7 @@ def names(model: str, truth: str) -> tuple[str, str]:
 def find_folder(path: str) -> Path:
     """Return the folder of a model that the user wrote; one on the hub or in GGUF must be listed among the assets."""
     folder = None if as_gguf(path) else as_folder(path)
-    return folder or listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json")
+    return folder or listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json", source_of(path, "main"))
 
 
 def study(

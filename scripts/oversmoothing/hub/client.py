@@ -16,18 +16,12 @@ from typing import Any
 from oversmoothing.hub.cache import COMMIT, check_links, lacking, snapshot_of
 from oversmoothing.hub.formats import instead_of_safetensors
 from oversmoothing.hub.listing import MissingRevisionError, Repository, asking, list_files, matches, resolve
+from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES
 from oversmoothing.jobs import UserError
 from oversmoothing.store.provenance import sha256
 
 logger = logging.getLogger(__name__)
 
-# The files of a causal language model. Pickled weights and code are never fetched.
-MODEL_FILES = (
-    *("config.json", "generation_config.json", "model*.safetensors", "model.safetensors.index.json", "tokenizer*.json"),
-    *("tokenizer*.model", "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt"),
-)
-MODEL_NEEDS = ("config.json", "model*.safetensors")
-TOKENIZER_FILES = ("tokenizer.json",)
 CACHE_NEEDS = MODEL_NEEDS + TOKENIZER_FILES  # whoever loads a model alone leaves its tokenizer on the hub
 
 

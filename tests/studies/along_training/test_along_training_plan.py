@@ -59,7 +59,7 @@ def test_models_are_assets_revision_by_revision():
     assert plan.assets.by_name(config) == {
         "EleutherAI--pythia-70m@step0": {"repository": NAME, "revision": "step0"},
         "EleutherAI--pythia-70m@step512": {"repository": NAME, "revision": "step512"},
-        "EleutherAI--pythia-70m@step143000-or-main": last,
+        "EleutherAI--pythia-70m@step143000@main": last,
         "a--b@main": {"repository": "a/b", "revision": "main"},
     }
     assert [one.settings["batch"] for one in places.values()] == [2, 2, 2, DEFAULT["others"]["batch"]]

@@ -67,10 +67,10 @@ def test_every_revision_has_its_row_and_says_what_was_read(project, repos):
 
 
 def test_the_revision_that_is_missing_is_warned_of(project, repos):
-    log = (project.folder / "results/logs/fetch/owner--neox@step8-or-main.log").read_text()
+    log = (project.folder / "results/logs/fetch/owner--neox@step8@main.log").read_text()
     commit = repos["owner/neox"].commit
     assert f"WARNING model owner/neox@step8: the hub has no such revision; reading main instead: {commit}" in log
-    manifest = json.loads((project.folder / "assets/owner--neox@step8-or-main.json").read_text())
+    manifest = json.loads((project.folder / "assets/owner--neox@step8@main.json").read_text())
     assert (manifest["revision"], manifest["instead_of"], manifest["commit"]) == ("main", "step8", commit)
     log = (project.folder / "results/logs/others/neox/step8.log").read_text()
     assert "WARNING neox/step8: revision main is read in place of step8" in log

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from oversmoothing.hub.names import as_folder, as_gguf, asset_name, file_name
+from oversmoothing.hub.names import as_folder, as_gguf, asset_name, file_name, folder_name
 from plan.arms import KINDS_OF_FAMILY
 from plan.assets import hub_source, step, weight_bytes
 from plan.model_types import Model, Trained
@@ -118,16 +118,17 @@ def _source(entry: Mapping[str, Any], revision: str) -> tuple[str, dict[str, str
     folder = as_folder(entry["hub"])
     if folder is None:
         otherwise = {"otherwise": "main"} if is_end else {}
-        name = asset_name(entry["hub"], revision) + ("-or-main" if is_end else "")
-        return name, settings(repository=entry["hub"], revision=revision, **otherwise)
+        return asset_name(entry["hub"], revision, **otherwise), settings(
+            repository=entry["hub"], revision=revision, **otherwise
+        )
     if as_gguf(entry["hub"]):
         return asset_name(entry["hub"], revision), hub_source(entry["hub"], revision)
     inner = folder / revision if "revisions" in entry else folder
     if is_end and not inner.is_dir():
         main = folder / "main"
         source = settings(folder=str(main), revision="main", instead_of=revision)
-        return file_name(f"folder-{main}-for-{revision}"), source
-    return file_name(f"folder-{inner}"), settings(folder=str(inner))
+        return folder_name(str(main), revision), source
+    return folder_name(str(inner)), settings(folder=str(inner))
 
 
 STUDY = Study(mistakes, folders=folders, assets=assets, tested={"along_training": ()})

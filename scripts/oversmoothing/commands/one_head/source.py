@@ -22,10 +22,10 @@ from oversmoothing.data.tokens.vocabulary import (
     vocabulary_of,
 )
 from oversmoothing.hub.cache import snapshot_of
-from oversmoothing.hub.client import CACHE_NEEDS, MODEL_FILES, MODEL_NEEDS, cached, fetch
+from oversmoothing.hub.client import CACHE_NEEDS, cached, fetch
 from oversmoothing.hub.listing import Repository, UnreachableError
-from oversmoothing.hub.manifest import asset_folder, read_asset
-from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied
+from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS, asset_folder, read_asset
+from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, source_of
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute
 from oversmoothing.models.model import GPT
@@ -70,7 +70,8 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
     revision = revision or MAIN
     manifest = Path(assets) / f"{asset_name(name, revision)}.json"
     if manifest.is_file():
-        return Source(asset_folder(manifest, REMEDY), revision, read_asset(manifest).get("commit"))
+        folder = asset_folder(manifest, REMEDY, source_of(name, revision))
+        return Source(folder, revision, read_asset(manifest).get("commit"))
     repository = Repository(name, revision)
     try:
         folder = cached(repository, CACHE_NEEDS) or Path(fetch(repository, MODEL_FILES, MODEL_NEEDS)["folder"])
@@ -86,9 +87,10 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
 def _converted(name: str, gguf: Path, assets: Path) -> Path:
     """Return the folder that is made of a GGUF file, once."""
     manifest = assets / f"{asset_name(name, MAIN)}.json"
-    if not gguf.is_file() or not manifest.is_file() or read_asset(manifest).get("sha256") != sha256(gguf):
-        write_sealed(manifest, make_asset({"gguf": str(gguf)}, manifest.with_suffix("")))
-    return asset_folder(manifest, "run again")
+    source, made = source_of(name, MAIN), read_asset(manifest) if manifest.is_file() else {}
+    if not gguf.is_file() or made.get("gguf") != source["gguf"] or made["sha256"] != sha256(gguf):
+        write_sealed(manifest, make_asset(source, manifest.with_suffix("")))
+    return asset_folder(manifest, "run again", source)
 
 
 def tokenizer_of(folder: Path) -> tuple[Tokenizer, Vocabulary]:
