@@ -226,6 +226,18 @@ def test_a_chart_has_our_points_and_the_published_and_a_menu_for_each_choice_of_
     assert "datum.truth === null || datum.truth === menu_truth" in json.dumps(chart)
 
 
+def test_no_line_of_a_chart_joins_truths_or_other_keys_that_have_no_menu():
+    chart = by_rank(scores(), {"measure": "metric"}, {}, "Oversmoothing")
+    assert {name: menu["options"] for name, menu in menus_of(chart).items()} == {
+        "menu_measure": ["tto", "tv"],
+        "menu_truth": ["truth", "other"],
+        "menu_decoding": ["pure", "greedy"],
+    }
+    chart = by_rank(scores(truth="truth", decoding="pure"), {"measure": "metric"}, {}, "Oversmoothing")
+    assert [*menus_of(chart)] == ["menu_measure"]
+    assert chart["layer"][0]["encoding"]["y"]["aggregate"] == "mean"  # over seeds
+
+
 PROBE = """
 <script>
 window.problems = [];

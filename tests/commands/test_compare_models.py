@@ -236,6 +236,27 @@ def test_gains_of_a_frontier_stand_beside_areas_in_80_columns():
     assert "beyond min-p" in text
     assert "64 positions" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
+    told = " ".join(text.split())
+    assert "The oracle keeps the truth's nucleus" in told
+    assert "over all leaks from 0 to that of the uncut model at temperature 1. Beyond min-p: the difference" in told
+    assert "Hindsight" not in told
+    assert "*" not in told
+    alone = {
+        "decoding": "p-less",
+        "measure": "kept",
+        "less": "min-p",
+        "value": 0.01,
+        "low": 0.0,
+        "high": 0.02,
+        "p": 1.0,
+    }
+    bounds = [{"decoding": name, "measure": "area", "value": 0.5, "n": 64} for name in ("p-less", "hindsight")]
+    text = frontier.report(record([*rows, *({**keys, **row} for row in (*bounds, alone))]), "small", "large")
+    told = " ".join(text.split())
+    assert "p-less* 0.5000 +0.0100 [+0.0000, +0.0200]" in told
+    assert "*: a method with one setting; the difference is taken at the leak of that setting" in told
+    assert "Hindsight keeps the model's likeliest tokens" in told
+    assert max(map(len, text.splitlines())) <= 80
     assert "nan" not in frontier.report(table.assign(low=float("nan"), high=float("nan")), "small", "large")
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 
 from oversmoothing.commands import main
@@ -33,7 +34,7 @@ def test_it_prints_means_of_the_seeds_beside_the_thesiss_and_writes_the_page(tmp
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines[:-1])) <= 80
     assert lines[0].startswith("Oversmoothing by rank, against truth, means of 2 seeds")
-    assert lines[2].split() == ["TTO", "NSMD", "TV", "KL", "TBAT"]
+    assert re.split("  +", lines[2].strip()) == ["TTO ↓", "NSMD ↓", "TV ↓", "KL (nats) ↓", "TBAT ↓"]
     assert lines[4].split() == ["4", *["0.350", "(0.250)"] * 5]
     assert lines[5].split() == ["288", *["0.150", "(-)"] * 5]
     assert lines[-1] == f"On a page, with what it means: {tmp_path}/index.html"
@@ -46,11 +47,50 @@ def test_further_metrics_stand_below_where_there_is_room(more, monkeypatch):
     monkeypatch.setattr(score_tables, "METRICS", METRICS_HERE | mine)
     lines = score_tables.for_terminal(main_table([*METRICS, *mine])).splitlines()
     assert max(map(len, lines)) <= 80
-    headers = [line for line in lines if re.search("TTO|Mine|TBAT", line)]
+    headers = [line for line in lines if line.startswith(" ") and "↓" in line]
     assert len(headers) == (2 if more < 6 else 3)
     names = re.findall(r"TTO|NSMD|TV|KL|TBAT|Mine \d", " ".join(headers))
     assert names == ["TTO", "NSMD", "TV", "KL", *(metric.label for metric in mine.values()), "TBAT"]
     assert sum(line.startswith("288") for line in lines) == len(headers)
+
+
+def test_it_says_units_directions_and_beside_which_rank_of_the_thesis_another_stands():
+    table = main_table([*METRICS, "entropy_difference"]).assign(published=0.25)
+    table["published_model"] = table.published_model.where(table["rank"] != 288, "512")
+    note = " ".join(score_tables.for_terminal(table).rpartition("\n\n")[2].split())
+    assert note == (
+        "TTO, NSMD, TV and TBAT in probability, from 0 to 1; KL in nats; Entropy difference in bits. "
+        "↓ lower is better, ↑ higher is better. Rank 288 stands beside the thesis's 512."
+    )
+
+
+def test_of_several_truths_each_has_a_block_and_what_needs_none_stands_once():
+    table = main_table()
+    real = table[table.truth.notna()].assign(truth="a-language-model", value=0.5, published=None)
+    blocks = score_tables.for_terminal(pd.concat([table, real])).split("\n\n")
+    headings = [" ".join(block.split()) for block in blocks if block.startswith("Oversmoothing")]
+    thesis = ", means of 2 seeds (in brackets: the thesis)"
+    assert headings == [
+        f"Oversmoothing by rank, against truth{thesis}",
+        "Oversmoothing by rank, against a-language-model, means of 2 seeds",
+        f"Oversmoothing by rank, without a truth{thesis}",
+    ]
+    assert [block.split("\n")[0].count("TBAT") for block in blocks[1::2]] == [0, 0, 1]
+    assert [block.split("\n")[-1].split() for block in blocks[3:4]] == [["288", *["0.500"] * 4]]
+
+
+def test_models_without_a_rank_or_of_one_rank_have_rows_of_their_own():
+    table = main_table(["tto"])
+    table["arm"] = table.model.str.partition("-")[0]
+    hub = table[table["rank"] == 288].assign(model="gpt2", arm=None, rank=pd.NA, value=0.7)
+    other = table[table["rank"] == 4].assign(model="mos4-s1", arm="mos4", value=0.9)
+    lines = score_tables.for_terminal(record(pd.concat([table, hub, other]))).splitlines()
+    assert [line.split()[:2] for line in lines[4:8]] == [
+        ["bn4", "0.350"],
+        ["mos4", "0.900"],
+        ["288", "0.150"],
+        ["gpt2", "0.700"],
+    ]
 
 
 def test_a_folder_without_results_is_one_line(tmp_path, refused):

@@ -11,7 +11,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from recipes import CONFIG
-from study import ROOT, listed, pages
+from study import listed, pages
+from test_notebook import cells
 
 from oversmoothing.scores.side_by_side import ROWS
 from oversmoothing.tables.compare import compare
@@ -142,11 +143,6 @@ def test_every_table_compiles_and_fits_on_the_line(everything, tmp_path):
     assert "Float too large" not in log
 
 
-def cells():
-    """Return the cells of the notebook that explores the results."""
-    return json.loads((ROOT / "docs/explore.ipynb").read_text())["cells"]
-
-
 @pytest.mark.slow
 def test_the_cells_of_the_notebook_run_in_order_and_each_question_has_a_plot(everything, monkeypatch):
     monkeypatch.chdir(everything.folder)
@@ -160,8 +156,3 @@ def test_the_cells_of_the_notebook_run_in_order_and_each_question_has_a_plot(eve
     assert len(questions) == 3
     drawn = [len(plt.figure(number).axes[0].lines) for number in plt.get_fignums()]
     assert drawn == 3 * [len(names["family"])] == [2, 2, 2]
-
-
-def test_the_pictures_of_the_notebook_are_in_it():
-    code = [cell for cell in cells() if cell["cell_type"] == "code"]
-    assert [sum("image/png" in output["data"] for output in cell["outputs"]) for cell in code] == [0, 1, 1, 1]

@@ -1,6 +1,7 @@
 """Tables of scores: how much each model oversmooths, beside the thesis's numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -19,12 +20,14 @@ from oversmoothing.tables.page import (
     labelled,
     valued,
 )
-from oversmoothing.tables.published import by_key, caveats, printed, that_matter
+from oversmoothing.tables.published import by_key, caveats, listed, printed, stand_ins, that_matter
 from oversmoothing.tables.record import facts, record
 from oversmoothing.tables.story import legend
 
 NARROW = 1e-4  # brackets up to this width are points
-IN_A_ROW = 5  # metrics that a terminal of 80 columns has room for
+TERMINAL = 80  # columns
+IN_A_ROW = 5  # metrics that it has room for
+UNITS = {"probability": "probability, from 0 to 1"}
 NO_HEAD = "No TBAT of {}, which reads tokens: a distribution of bytes is no softmax of few dimensions"
 BOTH = {"mean": "both of its truths"}  # in Table 6.1
 
@@ -125,20 +128,51 @@ def _rows(part: pd.DataFrame, across: str) -> list[dict[str, Cell]]:
 
 
 def for_terminal(table: pd.DataFrame) -> str:
-    """Lay out the main table within 80 columns: means over seeds by rank, each beside the thesis's."""
+    """Lay out the main table within 80 columns: means over seeds, each beside the thesis's, a block for each truth.
+
+    Beside several truths, metrics that need none have a block of their own. A note says units, the better directions
+    and beside which rank of the thesis another stands.
+    """
+    table = table.assign(row=_by_rank(table)).sort_values("rank", kind="stable")
+    alone = table[table.truth.isna()]
+    parts = {f", against {truth}": part for truth, part in table.groupby("truth", sort=False)}
+    if len(parts) == 1:
+        parts = {against: pd.concat([part, alone]) for against, part in parts.items()}
+    elif len(alone):
+        parts[", without a truth"] = alone
     blocks = []
-    for truth, against in table.groupby("truth", sort=False):
-        part = pd.concat([against, table[table.truth.isna()]])
-        by_rank = part.groupby("rank")
-        ranks = ["", *(str(rank) for rank in by_rank.groups)]
+    for against, part in parts.items():
+        seeds = f", means of {part.seed.nunique()} seeds" if part.seed.nunique() > 1 else ""
+        beside = part.published.notna().any()
+        heading = f"Oversmoothing by rank{against}{seeds}{' (in brackets: the thesis)' if beside else ''}"
+        blocks.append(fill(heading, TERMINAL))
+        by_row = part.groupby("row", sort=False)
         columns: list[list[str]] = []
         for metric in part.measure.unique():
-            means = [models[models.measure == metric][["value", "published"]].mean() for _, models in by_rank]
-            cells = [f"{mean:.3f} ({'-' if pd.isna(other) else f'{other:.3f}'})" for mean, other in means]
-            columns.append([METRICS[metric].name, *cells])
-        seeds = f", means of {part.seed.nunique()} seeds" if part.seed.nunique() > 1 else ""
-        blocks.append(f"Oversmoothing by rank, against {truth}{seeds} (in brackets: thesis)")
+            means = [models[models.measure == metric][["value", "published"]].mean() for _, models in by_row]
+            columns.append([labelled(METRICS[metric].label, METRICS[metric].better), *_cells(means, beside)])
         for i in range(0, len(columns), IN_A_ROW):
-            header, *rows = zip(ranks, *columns[i : i + IN_A_ROW], strict=True)
+            header, *rows = zip(["", *by_row.groups], *columns[i : i + IN_A_ROW], strict=True)
             blocks.append(tabulate(rows, header, "simple", disable_numparse=True, stralign="right"))
-    return "\n\n".join(blocks)
+    return "\n\n".join([*blocks, fill(_note(table), TERMINAL)])
+
+
+def _by_rank(table: pd.DataFrame) -> pd.Series:
+    """Name the row of each model: its rank, or its arm where it has no rank or shares it with another arm."""
+    names = table.arm.fillna(table.model)
+    shared = table.arm.groupby(table["rank"]).transform("nunique") > 1
+    return table["rank"].astype("string").where(~shared, None).fillna(names).astype(str)
+
+
+def _cells(means: Iterable[pd.Series], beside: bool) -> Iterator[str]:
+    for mean, other in means:
+        printed = f" ({'-' if pd.isna(other) else f'{other:.3f}'})" if beside else ""
+        yield ("-" if pd.isna(mean) else f"{mean:.3f}") + printed
+
+
+def _note(table: pd.DataFrame) -> str:
+    shown = [METRICS[metric] for metric in table.measure.unique()]
+    units = {unit: [metric.name for metric in shown if metric.unit == unit] for unit in (m.unit for m in shown)}
+    measured = "; ".join(f"{listed(names)} in {UNITS.get(unit, unit)}" for unit, names in units.items())
+    sentences = [measured, directions(metric.better for metric in shown), *stand_ins(table)]
+    return " ".join(f"{sentence}." for sentence in sentences if sentence)

@@ -120,6 +120,13 @@ def test_the_page_and_the_figure_show_each_method_and_law(made, table):
     points = made.points()
     panels = [axes.get_title(loc="left") for axes in draw(points[points.temperature == 2], "a", "min-p").axes]
     assert panels == ["min-p", "top-k", "p-less", "BAT"]
+    more = pd.concat([points, *(points[points.method == "top-k"].assign(method=f"k{i}") for i in range(3))])
+    figure = draw(more[more.temperature == 2], "a", "min-p")
+    figure.draw_without_rendering()
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(shown) == 7  # in rows of four
+    numbered = [axes.get_title(loc="left") for axes in shown if axes.xaxis.get_tick_params()["labelbottom"]]
+    assert numbered == [axes.get_title(loc="left") for axes in shown if axes.get_xlabel()] == ["BAT", "k0", "k1", "k2"]
     both = pd.concat([table.assign(law=law, truth="law") for law in ("full", "zeros")])
     text = markdown(frontier_page(both, "min-p"))
     assert all(f"`bn3-s1` against the law `{law}` at temperature 2" in text for law in ("full", "zeros"))

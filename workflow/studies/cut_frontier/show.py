@@ -80,7 +80,8 @@ def draw(points: pd.DataFrame, title: str, reference: str) -> Figure:
             axes.set_title("BAT" if name == BAT else name)
         for axes in panels[:, 0]:
             axes.set_ylabel("kept of the truth's nucleus")
-        for axes in panels[-1]:
+        for column in panels.T:
+            axes = [axes for axes in column if axes.get_visible()][-1]  # the last row may not be full
             axes.set_xlabel("mass on impossible tokens" if impossible else "leaked outside (TTO)")
             axes.tick_params(labelbottom=True)
         looks = {

@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from oversmoothing.tables.figures.colours import PALETTE
+from oversmoothing.tables.record import KEYS
 
 OURS, PUBLISHED = "this run", "the thesis"
 MENU = "menu_"  # before the name of a column that a menu selects
@@ -20,8 +21,11 @@ def by_rank(
     """Specification, for Vega-Lite, of a line of means with their intervals against rank, and the published one.
 
     `table` is a record, perhaps with a column ``series``; a missing value in a column of `menus` stands under every
-    choice of its menu, and a column with one value gets none. `names` are words for values, by column.
+    choice of its menu, and a column with one value gets none. A further key of the record with several values, such as
+    ``truth``, gets a menu as well, so that no line joins them. A line of several seeds goes through their means.
+    `names` are words for values, by column.
     """
+    menus = {**menus, **_further(table, menus)}
     points = _points(table, list(menus))
     params, selected = _menus(points, menus, names)
     shown = alt.Chart(alt.Data(values=json.loads(points.to_json(orient="records"))))
@@ -37,7 +41,8 @@ def by_rank(
     colour = alt.Color("series:N", title=None, sort=series, scale=alt.Scale(domain=series, range=_colours(series)))
     dash = alt.condition(alt.datum.series == PUBLISHED, alt.value([5, 4]), alt.value([1, 0]))
     base = shown.encode(x=x, color=colour)
-    line = base.mark_line(strokeWidth=2).encode(y=y, strokeDash=dash, detail="series:N")
+    means = alt.Y("mean(value):Q", title=None, scale=alt.Scale(zero=True))
+    line = base.mark_line(strokeWidth=2).encode(y=means, strokeDash=dash, detail="series:N")
     bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
     marks = base.mark_point(filled=True, size=80, opacity=1).encode(
         y=y,
@@ -57,6 +62,14 @@ def by_rank(
     legend = alt.LegendConfig(orient="bottom", labelFontSize=13, labelLimit=400, symbolSize=100)
     view = alt.ViewConfig(stroke=None)
     return chart.configure(background="transparent", view=view, axis=words, legend=legend).to_dict()
+
+
+def _further(table: pd.DataFrame, menus: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of the record, other than those of `menus`, in which points of one model differ."""
+    shown = table.dropna(subset=["rank", "value"])
+    model = [*menus, *(name for name in ("model", "series") if name in shown)]
+    of_models = shown.groupby(model, dropna=False, observed=True)
+    return {key: key for key in KEYS if key in shown and key not in menus and (of_models[key].nunique() > 1).any()}
 
 
 def _points(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
