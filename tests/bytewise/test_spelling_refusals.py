@@ -52,7 +52,7 @@ def merge_bytes(model):
 
 REFUSED = {
     "wordpiece": (lambda: byte_level(models.WordPiece({"a": 0, "b": 1}, unk_token="a")), r"WordPiece"),
-    "dropout": (lambda: byte_level(models.BPE(byte_tokens().get_vocab(), [], dropout=0.1)), r"its dropout is 0\.1"),
+    "endings": (lambda: byte_level(models.BPE({"a": 0, "b</w>": 1}, [], end_of_word_suffix="</w>")), r"its end_of_word"),
     "NFKC": (lambda: with_part("normalizer", normalizers.NFKC()), r"NFKC"),
     "split at spaces": (
         lambda: with_part("pre_tokenizer", pre_tokenizers.Metaspace(split=True), "mistral"),
@@ -81,6 +81,11 @@ def test_refuses_other_tokenizers(kind, tmp_path):
         read_spelling(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_reads_a_tokenizer_without_its_dropout(tmp_path):
+    own = byte_level(models.BPE(byte_tokens(merges=[("a", "b")]).get_vocab(), [("a", "b")], dropout=0.1))
+    assert read_spelling(written(own, tmp_path)).merges.encode(b"ab") == [256]
 
 
 def test_names_the_bytes_that_a_vocabulary_lacks(tmp_path):

@@ -187,6 +187,16 @@ def test_a_damaged_tokenizer_is_one_line(folder):
         assert "\n" not in str(caught.value)
 
 
+def test_chance_in_the_encodings_of_a_judge_is_off(folder):
+    path = folder / "tokenizer.json"
+    whole, text = json.loads(path.read_text()), "the water of the river"
+    expected = load_tokenizer(folder, "own")(text)["input_ids"]
+    whole["model"]["dropout"] = 0.5
+    path.write_text(json.dumps(whole))
+    own = load_tokenizer(folder, "own")
+    assert [own(text)["input_ids"] for _ in range(20)] == [expected] * 20
+
+
 def test_a_snapshot_of_the_hubs_cache(folder, tmp_path):
     snapshot = in_the_cache(folder, tmp_path / "hub")
     load(snapshot)

@@ -104,10 +104,10 @@ def _split(cut: PreTokenizer | None, added: list[str]) -> Split:
 
 
 def _check_model(model: Mapping[str, Any]) -> None:
-    """Raise a `ValueError` unless a model is byte-pair encoding without chance and prefixes."""
+    """Raise a `ValueError` unless a model is byte-pair encoding without prefixes."""
     if model["type"] != "BPE":
         raise ValueError(f"it is no byte-pair encoding but {model['type']}")
-    for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
+    for key in ("continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(key):
             raise ValueError(f"its {key} is {model[key]!r}")
     if model.get("byte_fallback") and model["ignore_merges"]:

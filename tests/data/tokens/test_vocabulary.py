@@ -14,6 +14,7 @@ from oversmoothing.data.tokens.vocabulary import (
     check_same,
     first_difference,
     load_tokenizer,
+    make_certain,
     vocabulary_of,
 )
 from oversmoothing.jobs import UserError
@@ -110,6 +111,32 @@ def test_a_stored_limit_or_padding_is_not_applied(kinds, tmp_path):
     own.enable_padding(length=50, pad_token="<s>")
     tokenizer, vocabulary = opened(saved(tmp_path, own))
     assert vocabulary.decode(encode(tokenizer, vocabulary, "x" * 9).tolist()) == b"x" * 9
+
+
+MERGED = [("a", "b"), ("ab", "c"), ("abc", "d")]
+
+
+@pytest.mark.parametrize(
+    ("model", "count", "off"),
+    [
+        (models.BPE(byte_tokens(merges=MERGED).get_vocab(), MERGED, dropout=0.5), 40, "its `dropout: 0.5` makes"),
+        (models.Unigram([("u", -9.0), ("a", -1.0), ("b", -1.0), ("ab", -1.5)], 0, False), 60, "its `alpha: 0.1` makes"),
+    ],
+    ids=["dropout", "sampling"],
+)
+def test_chance_in_encodings_is_switched_off_and_told_once(tmp_path, caplog, model, count, off):
+    """It made a model of 1.3 nats per byte one of 2.8, or of 3.4."""
+    own = Tokenizer(model)
+    if isinstance(model, models.Unigram):
+        model.alpha, model.nbest_size = 0.1, 8  # which no file holds yet
+        make_certain(own, tmp_path)
+    else:
+        own.pre_tokenizer, own.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+        own = [load_tokenizer(saved(tmp_path, own)) for _ in range(2)][0]
+    text = "abcdab" * 20
+    assert {tuple(own.encode(text).ids) for _ in range(20)} == {tuple(own.encode(text).ids)}
+    assert len(own.encode(text).ids) == count
+    assert caplog.text.count(off) == 1
 
 
 def test_an_id_that_is_no_token_is_named():

@@ -7,10 +7,11 @@ nucleus, sample or class can hold one; how much probability a model gave them is
 """
 
 import json
+import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,14 @@ VOCABULARY = pa.schema(
         pa.field("bytes", pa.binary(), nullable=False),  # of the text for which it stands
     ]
 )
+warn_once = cache(logging.getLogger(__name__).warning)
+
 FAST = "tokenizer.json"
 AUTO = "auto"  # in place of the id before texts: the one of the tokenizer (`id_before_texts`)
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
 IDS = 1 << 24  # a limit on ids, sixty times the largest vocabularies; what is indexed by id must fit into memory
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
+RANDOM = ("dropout", "nbest_size", "alpha")  # of a tokenizer's model: what makes it draw one of several encodings
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,10 @@ def read_vocabulary(path: str | Path | None) -> Vocabulary:
 
 
 def load_tokenizer(path: str | Path) -> Tokenizer:
-    """Tokenizer of a file ``tokenizer.json``, which reads the names of special ids in a text as text."""
+    """Tokenizer of a file ``tokenizer.json``, which reads a text whole, the same each time, and its names as text.
+
+    So what the file says of chance in an encoding, which a training takes, is not followed, and a warning says so.
+    """
     path = Path(path)
     if not path.is_file():
         remedy = "a tokenizer in the fast format is needed (save it with `PreTrainedTokenizerFast.save_pretrained`)"
@@ -106,7 +113,16 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
     tokenizer.encode_special_tokens = True
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    make_certain(tokenizer, path)
     return tokenizer
+
+
+def make_certain(tokenizer: Tokenizer, path: str | Path) -> None:
+    """Switch off whatever makes a tokenizer's encodings random, and say so once; `path` is for the message."""
+    for key in RANDOM:
+        if value := getattr(tokenizer.model, key, None):
+            setattr(tokenizer.model, key, None)
+            warn_once(f"{path}: its `{key}: {value:.4g}` makes encodings random, as for a training; here it is off")
 
 
 def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:

@@ -24,6 +24,7 @@ from transformers import (
 )
 from transformers.utils.logging import disable_progress_bar
 
+from oversmoothing.data.tokens.vocabulary import FAST, make_certain
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.folder import (
     CONFIG,
@@ -96,10 +97,12 @@ def outline(folder: str | Path, name: str) -> Any:
 
 
 def load_tokenizer(folder: str | Path, name: str) -> Any:
-    """Tokenizer of a model (parameters as in `load_causal_lm`)."""
+    """Tokenizer of a model, without chance in its encodings (parameters as in `load_causal_lm`)."""
     with one_line_errors(f"{name}: {folder}: no complete causal language model"):
         check_folder(folder)
-        tokenizer = AutoTokenizer.from_pretrained(str(folder), **OPTIONS)
+        tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), **OPTIONS)
+        if tokenizer.is_fast:
+            make_certain(tokenizer.backend_tokenizer, Path(folder) / FAST)
         # Without a vocabulary, transformers tokenizes every text to nothing.
         ids = tokenizer("a b", add_special_tokens=False)["input_ids"]
         if not ids or not all(type(token) is int and token >= 0 for token in ids):

@@ -1,8 +1,6 @@
 """Loading of the config's truths: EvaByte, or any causal language model whose ids are bytes or a tokenizer's tokens."""
 
-import logging
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +8,15 @@ import torch
 from torch import Tensor
 
 from oversmoothing.data.tokens.alike import check_alike
-from oversmoothing.data.tokens.vocabulary import AUTO, FAST, Vocabulary, check_same, id_before_texts, load_tokenizer
+from oversmoothing.data.tokens.vocabulary import (
+    AUTO,
+    FAST,
+    Vocabulary,
+    check_same,
+    id_before_texts,
+    load_tokenizer,
+    warn_once,
+)
 from oversmoothing.data.windows import read_texts
 from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import UserError
@@ -19,8 +25,6 @@ from oversmoothing.models.pretrained.folder import CONFIG, check_folder, read_js
 from oversmoothing.models.truths.evabyte import load_evabyte
 from oversmoothing.models.truths.token_model import BYTES, TokenModel, byte_table, check_rows
 from oversmoothing.models.truths.trial import adapted
-
-warn_once = cache(logging.getLogger(__name__).warning)
 
 SLOW_CONFIG = "tokenizer_config.json"  # of transformers, which reads it or not, by version
 
