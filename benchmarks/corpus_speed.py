@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from oversmoothing.data.formats import text_batches
+from oversmoothing.data.columnar import text_batches
 from oversmoothing.data.shards import joined
 
 Side = Callable[[Path], Iterator[Any]]

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oversmoothing.data.documents import Cut, paragraphs, stretches
+from oversmoothing.data.documents import Cut, Document, paragraphs, stretches
+from oversmoothing.data.files import read_beginning
 from oversmoothing.data.sources import open_source
 from oversmoothing.data.splits import SPLITS, build_splits
 from oversmoothing.jobs import UserError
@@ -72,4 +73,16 @@ def test_what_cannot_be_split_is_named_with_the_remedy(tmp_path, pattern, messag
 
 
 def test_documents_are_named_after_their_place():
-    assert [document.name for document in Cut([("a.txt", "x\n\ny")], "paragraphs")] == ["a.txt#0", "a.txt#1"]
+    documents = Cut([Document("a.txt", "x\n\ny", "a.txt")], "paragraphs")
+    assert list(documents) == [Document("a.txt#0", "x", "a.txt"), Document("a.txt#1", "y", "a.txt")]
+
+
+def test_a_text_between_documents(tmp_path):
+    """As in TinyStories."""
+    (tmp_path / "a.txt").write_text("Once.\n<|endoftext|>\nTwice\n\nmore.\n<|endoftext|>\n<|endoftext|>")
+    source = open_source({"source": "files", "paths": [str(tmp_path / "a.txt")], "cut": {"text": "<|endoftext|>"}})
+    assert [document.text for document in source] == ["Once.", "Twice\n\nmore."]
+    assert source.facts()["cut"] == {"text": "<|endoftext|>"}
+    assert read_beginning(tmp_path / "a.txt", split_on="<|endoftext|>") == "Once.\n\nTwice\n\nmore."
+    with pytest.raises(UserError, match=r"'<\|eot\|>' stands nowhere in the text: name what stands .* or --split-on"):
+        read_beginning(tmp_path / "a.txt", split_on="<|eot|>")

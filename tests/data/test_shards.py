@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oversmoothing.data import formats
+from oversmoothing.data import columnar
 from oversmoothing.data.shards import Shards, build_from_shards, read_fetched
 from oversmoothing.data.splits import SPLITS
 from oversmoothing.jobs import UserError
@@ -41,7 +41,7 @@ def build(folder, train, held, **options):
 
 def test_the_thesis_cut(tmp_path, monkeypatch):
     """Nine tenths of the bytes train and the rest validates, without a separator; evaluation is another shard."""
-    monkeypatch.setattr(formats, "ROWS", 8)
+    monkeypatch.setattr(columnar, "ROWS", 8)
     contents, data = build(tmp_path, TRAIN, HELD)
     assert data["train"] + data["validation"] == "".join(TRAIN).encode()
     assert data["evaluation"] == "".join(HELD).encode()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.data.globs import CONTROL, matching_files
+from oversmoothing.data.globs import CONTROL, matching_files, why_none
 from oversmoothing.hub.names import Named, as_folder, as_gguf
 from plan import studies
 from plan.corpus import local_shards, patterns, user_files
@@ -26,7 +26,7 @@ def missing_text(config: Mapping[str, Any]) -> list[str]:
     """Messages about missing texts that the config names; what a study needs can be said without them."""
     globs = [("corpus.paths", pattern) for pattern in patterns(config)]
     globs += [(key, pattern) for key, of_study in studies.joined(config, "texts").items() for pattern in of_study]
-    missing = [f"{key}: no file matches {pattern!r}" for key, pattern in globs if not matching_files([pattern])]
+    missing = [f"{key}: {why_none(pattern)}" for key, pattern in globs if not matching_files([pattern])]
     shards = [shard for shard in local_shards(config) if not shard.is_file()]
     missing += [f"corpus.fineweb.repository: no file {shard}" for shard in shards]
     return [f"{message} (searched in {Path.cwd()})" for message in missing]

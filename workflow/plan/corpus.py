@@ -5,6 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from oversmoothing.data.extensions import COMPRESSED, PARQUET
 from oversmoothing.data.globs import matching_files
 from plan.model_types import Trained, of_type
 from plan.models import by_name
@@ -13,9 +14,7 @@ from plan.settings import settings
 
 WITHOUT_PATHS = ("docstrings", "fineweb")  # sources that do not read `corpus.paths`; any other may
 TEXT_PER_PARQUET = 1.5  # bytes of text per byte of a file
-TEXT_PER_BYTE = dict.fromkeys((".parquet", ".pq"), TEXT_PER_PARQUET) | dict.fromkeys(
-    (".gz", ".bz2", ".xz", ".zst", ".lz4"), 4
-)
+TEXT_PER_BYTE = dict.fromkeys(PARQUET, TEXT_PER_PARQUET) | dict.fromkeys(COMPRESSED, 4)
 
 
 def is_fetched(config: Mapping[str, Any]) -> bool:

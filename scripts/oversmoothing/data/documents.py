@@ -1,9 +1,12 @@
 """Documents of a corpus, the interface of the sources that yield them, and long texts cut into several."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from oversmoothing.jobs import UserError
+
+SPLIT_ON = "corpus.cut: {text: ...}, or --split-on"
 PARAGRAPHS = "paragraphs"
 _BLANK_LINES = re.compile(r"\r?\n[ \t\r]*\n\s*")
 
@@ -13,6 +16,7 @@ class Document(NamedTuple):
 
     name: str  # says its origin, the same on every machine
     text: str
+    file: str = ""  # name of the user's file that it is from, if it is from one
 
 
 class Source(Protocol):
@@ -35,16 +39,30 @@ class Source(Protocol):
 
 
 class Cut:
-    """The documents of another source, each cut at blank lines (`PARAGRAPHS`) or after a number of characters."""
+    """The documents of another source, each cut.
 
-    def __init__(self, source: Source, cut: str | int) -> None:
+    `cut` is `PARAGRAPHS`, at blank lines; a number of characters; or ``{"text": ...}``, where this text stands, such as
+    ``<|endoftext|>``. A `UserError` is raised if it stands nowhere.
+    """
+
+    def __init__(self, source: Source, cut: str | int | Mapping[str, str]) -> None:
         self.source = source
         self.cut = cut
 
     def __iter__(self) -> Iterator[Document]:
-        for name, text in self.source:
-            pieces = paragraphs(text) if self.cut == PARAGRAPHS else stretches(text, int(self.cut))
-            yield from (Document(f"{name}#{i}", piece) for i, piece in enumerate(pieces))
+        found = not isinstance(self.cut, Mapping)
+        for name, text, file in self.source:
+            if isinstance(self.cut, Mapping):
+                found = found or self.cut["text"] in text
+                pieces = between(text, self.cut["text"])
+            else:
+                pieces = paragraphs(text) if self.cut == PARAGRAPHS else stretches(text, int(self.cut))
+            yield from (Document(f"{name}#{i}", piece, file) for i, piece in enumerate(pieces))
+        if isinstance(self.cut, Mapping) and not found:
+            border = self.cut["text"]
+            raise UserError(
+                f"{border!r} stands nowhere in the text: name what stands between its documents ({SPLIT_ON})"
+            )
 
     def facts(self) -> dict[str, Any]:
         """Facts of the source, and how it was cut."""
@@ -54,6 +72,11 @@ class Cut:
 def paragraphs(text: str) -> Iterator[str]:
     """Parts of a text between blank lines, without those."""
     return filter(None, _BLANK_LINES.split(text.strip("\r\n")))
+
+
+def between(text: str, border: str) -> Iterator[str]:
+    """Parts of a text between the places of another, without that and without line breaks around it."""
+    return filter(None, (part.strip("\r\n") for part in text.split(border)))
 
 
 def stretches(text: str, length: int) -> Iterator[str]:

@@ -1,53 +1,71 @@
-"""Local files as a corpus, and the beginning of one file as a text: Parquet, JSON and plain text, compressed or not."""
+"""Local files as a corpus, and the beginning of them as a text: columns, records and plain text, compressed or not."""
 
-import glob
 import logging
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.data.documents import Document
-from oversmoothing.data.formats import read_plain, reader_of
-from oversmoothing.data.globs import CONTROL, matching_files
+from oversmoothing.data.contents import START
+from oversmoothing.data.documents import Cut, Document, Source
+from oversmoothing.data.formats import reader_of
+from oversmoothing.data.globs import CONTROL, as_pattern, matching_files, named, why_none
+from oversmoothing.data.opened import MARK
 from oversmoothing.jobs import UserError
 
 logger = logging.getLogger(__name__)
 
 READ = 1 << 20  # bytes of a text that a command reads; its tokenizer needs a hundred times as much memory
 BLANK_LINE = "\n\n"
+_LONE = re.compile("[\ud800-\udfff]")  # a surrogate without its other half, which UTF-8 cannot encode
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_COUNTED = {  # in the manifest: in words
+    "nulls": "skipped {} null texts",
+    "surrogates": "replaced {} lone surrogates by U+FFFD",
+    "marks": "removed {} byte-order marks inside",
+}
 
 
 class Files:
     """Source of the documents in local files, in the order of the files' paths.
 
-    `paths` are files or globs, in which ``**`` matches any number of folders. A Parquet file yields one document per
-    row, JSON one per line or element of an array, both from `column`; any other file is one document. Null texts are
-    skipped and counted. A `UserError` names the glob that matches nothing, or the file that cannot be read and the
+    `paths` are files, folders or globs, in which ``**`` matches any number of folders. A file of columns or records
+    yields one document per row, line or element, from `column`; any other file is one document, of which `most` bytes
+    are read if that is given. Null texts are skipped, lone surrogates replaced, and byte-order marks inside a file
+    removed; all are counted. A `UserError` names the path that matches nothing, or the file that cannot be read and the
     place in it.
     """
 
-    def __init__(self, paths: Sequence[str], column: str = "text") -> None:
+    def __init__(self, paths: Sequence[str], column: str = "text", most: int | None = None) -> None:
         self.column = column
+        self.most = most
         self.files = find_files(paths)
-        self._readers = [reader_of(path) for path in self.files]  # an unknown extension fails now, not in an hour
+        alone = {os.path.abspath(path) for path in map(named, map(os.path.expanduser, paths)) if path}  # noqa: PTH100
+        # An unknown extension fails now, not in an hour.
+        self.readers = [reader_of(path, str(path) in alone) for path in self.files]
         # Names are relative to the deepest common folder, so that they are the same on every machine.
         top = os.path.commonpath([path.parent for path in self.files])
         self._names = [path.relative_to(top).as_posix() for path in self.files]
         self._counts: dict[str, dict[str, int]] = {}
 
     def __iter__(self) -> Iterator[Document]:
-        for path, name, reader in zip(self.files, self._names, self._readers, strict=True):
-            documents = nulls = 0
-            for place, text in reader(path, self.column, None):
+        for path, name, reader in zip(self.files, self._names, self.readers, strict=True):
+            counts = Counter(documents=0, nulls=0)
+            for place, text in reader(path, self.column, self.most):
                 if text is None:
-                    nulls += 1
+                    counts["nulls"] += 1
                     continue
-                documents += 1
-                yield Document(f"{name}{place}", text)
-            if nulls and name not in self._counts:
-                logger.warning("%s: skipped %d null texts", path, nulls)
-            self._counts[name] = {"documents": documents, "nulls": nulls}
+                counts["documents"] += 1
+                text, lone = _LONE.subn(_REPLACEMENT, text)
+                counts.update(surrogates=lone, marks=text.count(MARK))
+                yield Document(f"{name}{place}", text.replace(MARK, ""), name)
+            told = [words.format(counts[key]) for key, words in _COUNTED.items() if counts[key]]
+            if told and name not in self._counts:
+                logger.warning("%s: %s", path, ", ".join(told))
+            # What few files have is left out of the manifests of all others, which remain as they were.
+            self._counts[name] = {key: n for key, n in counts.items() if n or key in ("documents", "nulls")}
 
     def facts(self) -> dict[str, Any]:
         """Files with their sizes in bytes and, once read, their numbers of documents and null texts."""
@@ -61,37 +79,36 @@ class Files:
 
 
 def find_files(paths: Sequence[str]) -> list[Path]:
-    """Return the files that the globs match, sorted by path, each once; a glob without a match is an error."""
+    """Return the files that the paths match, sorted, each once; a path without a match is an error."""
     full = [os.path.abspath(os.path.expanduser(pattern)) for pattern in paths]  # noqa: PTH100, PTH111 (a glob)
     for pattern, place in zip(paths, full, strict=True):
         if not matching_files([place]):
-            hint = f"; it is a folder: write {pattern.rstrip('/')}/**/*.txt" if glob.glob(place) else ""  # noqa: PTH207
-            raise UserError(f"no file matches {pattern!r} (searched {place}){hint}")
+            raise UserError(f"{why_none(pattern)} (searched {place})")
     files = matching_files(full)
     if odd := next(filter(CONTROL.search, files), None):
         raise UserError(f"{odd!r}: a line break or another control character in a path, or no UTF-8: rename the file")
     return [Path(path) for path in files]
 
 
-def read_beginning(path: str | Path, column: str = "text", most: int = READ) -> str:
-    """Return the first `most` bytes of the documents of a file (see `Files`), joined by a blank line.
+def read_beginning(path: str | Path, column: str = "text", most: int = READ, split_on: str | None = None) -> str:
+    """Return the first `most` bytes of the documents of a file, a folder or a glob, joined by blank lines.
 
-    A folder of parts, such as Spark writes, is read as one file. A file of an unknown extension is a plain text.
+    `split_on` is a text between documents, in place of which there will be a blank line.
     """
-    path = Path(path)
-    try:
-        path.stat()
-    except OSError as error:
-        raise UserError(f"{path}: it cannot be read ({error.strerror})") from None
-    files = [Path(part) for part in matching_files([glob.escape(str(path))])] if path.is_dir() else [path]
-    if not files:
-        raise UserError(f"{path}: a folder, and not one of Parquet or JSON files as Spark writes them: name a file")
+    source: Source = Files([as_pattern(path)], column, most)
+    source = Cut(source, {"text": split_on}) if split_on else source
     documents, size = [], 0
-    for file in files:
-        for _, text in reader_of(file, read_plain)(file, column, most):
-            if text and not text.isspace():
-                documents.append(text)
-                size += len(text)  # characters, of which each has a byte at least
-            if size >= most:
-                break
+    for document in source:
+        if document.text.strip():
+            documents.append(document.text)
+            size += len(document.text)  # characters, of which each has a byte at least
+        if size >= most:
+            break
     return BLANK_LINE.join(documents).encode()[:most].decode(errors="ignore")
+
+
+def check_files(path: str | Path, column: str) -> None:
+    """Raise a `UserError` if the first text of a file, or of any in a folder or a glob, cannot be read."""
+    source = Files([as_pattern(path)], column, START)
+    for file, reader in zip(source.files, source.readers, strict=True):
+        next(reader(file, column, START), None)

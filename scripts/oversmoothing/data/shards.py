@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from tqdm import tqdm
 
-from oversmoothing.data.formats import text_batches
+from oversmoothing.data.columnar import text_batches
 from oversmoothing.data.runs import collect, is_known
 from oversmoothing.data.writer import SplitWriter
 from oversmoothing.hub.manifest import check_files, read_asset
