@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import tomllib
 from importlib import import_module
@@ -49,12 +50,61 @@ def test_names_that_no_file_can_have_are_one_line(tmp_path, refused):
 def test_snakemake_is_called_with_the_configs(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     called = []
-    monkeypatch.setattr(calls.subprocess, "run", lambda command: called.append(command) or CompletedProcess(command, 3))
+    monkeypatch.setattr(
+        calls.subprocess, "run", lambda command, env: called.append(command) or CompletedProcess(command, 3)
+    )
     assert main(["needs", "--configfile", "config/smoke.yaml", "config/widths.yaml"]) == 3
-    assert called[0][1:4] == ["-m", "snakemake", "--cores"]
+    assert called[0][1:4] == ["-m", "snakemake", "--snakefile"]
     assert called[0][-3:] == ["--configfile", "config/smoke.yaml", "config/widths.yaml"]
-    why = "snakemake --cores 1 --nolock needs --configfile config/smoke.yaml config/widths.yaml"
+    why = f"snakemake {' '.join(calls.OWN)} --cores 1 --nolock needs --configfile config/smoke.yaml config/widths.yaml"
     assert capsys.readouterr().err == f"Error: no result; to see why: {why}\n"
+
+
+OF_TWO = ("large", "truth", "--text", "t.txt")
+WRONG = {  # one line for each, before anything that takes seconds to import
+    "--windows 0 must be at least 1": ("compare-models", *OF_TWO, "--windows", "0"),
+    "--scored 0 must be at least 1": ("frontier", *OF_TWO, "--scored", "0"),
+    "--cores 0 must be at least 1": ("compare-models", *OF_TWO, "--cores", "0"),
+    "--forced -1 must be at least 1": ("compare-models", *OF_TWO, "--forced", "-1"),
+    "--top-p 1.1 must be more than 0 and at most 1": ("compare-models", *OF_TWO, "--top-p", "1.1"),
+    "--temperature nan must be at least 0.01 and at most 100": ("compare-models", *OF_TWO, "--temperature", "nan"),
+    "--temperatures 0 must be more than 0 and at most 100": ("frontier", *OF_TWO, "--temperatures", "1", "0"),
+    "--temperatures: add 1, at which the leak": ("frontier", *OF_TWO, "--temperatures", "2"),
+    "--positions 0 must be at least 1": ("head", "large", "--positions", "0"),
+    "--memory inf must be more than 0": ("size", "--truth", "large", "--text", "t.txt", "--memory", "inf"),
+    "--text empty.txt: an empty file": ("compare-models", "large", "truth", "--text", "empty.txt"),
+    "--text none.txt: no such file": ("frontier", "large", "truth", "--text", "none.txt"),
+    "--text empty.txt: an empty": ("head", "large", "--text", "empty.txt"),
+    "--text none.txt: no such": ("size", "--truth", "large", "--text", "none.txt"),
+    "--windows: invalid int value: 'x'; see `oversmoothing frontier --help`": ("frontier", *OF_TWO, "--windows", "x"),
+}
+SLOW = {"torch", "transformers", "pandas", "scipy", "numba", "matplotlib"}
+
+
+def test_arguments_are_checked_before_anything_slow_is_imported(tmp_path):
+    for name in ("workflow", "config", "resources"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "t.txt").write_text("the water of the river")
+    (tmp_path / "empty.txt").touch()
+    program = f"""
+import sys
+from oversmoothing.commands import main
+for words in {list(WRONG.values())}:
+    try:
+        assert main(words) == 1
+    except SystemExit as error:
+        assert error.code == 2
+assert not {SLOW} & set(sys.modules), {SLOW} & set(sys.modules)
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "scripts")}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    said = done.stderr.splitlines()
+    assert len(said) == len(WRONG)
+    for line, message in zip(said, WRONG, strict=True):
+        assert line.startswith(f"Error: {message}")
+    assert {path.name for path in tmp_path.iterdir()} == {"workflow", "config", "resources", "t.txt", "empty.txt"}
 
 
 def test_a_mistyped_command_is_guessed(capsys):

@@ -18,7 +18,8 @@ from hub_models import write_neox, write_token_model
 from step_jobs import write_logits
 from tokenizers import Tokenizer, normalizers
 
-from oversmoothing.commands import compare_models, frontier, main, over_bytes, two_models
+from oversmoothing.commands import compare_models, frontier, main, over_bytes, relay, two_models
+from oversmoothing.commands.arguments.compare_models import parser
 from oversmoothing.commands.compare_models import report
 from oversmoothing.commands.one_head.source import tokenizer_of
 from oversmoothing.commands.trial import Trial, trial
@@ -115,9 +116,75 @@ def test_both_commands_share_a_folder_and_neither_replaces_a_config(call, tmp_pa
     mine = tmp_path / "results/config.yaml"
     mine.write_text("results: results/mine\nranks: [4]\n")
     assert call("compare-models", 3)[:2] == (1, [])
-    line = f"Error: {mine}: not a config of this command, which would replace it; name another folder, --results"
+    line = f"Error: {mine}: not a config of this command, which this would replace; name another folder, such as --res"
     assert line in capsys.readouterr().err
     assert mine.read_text() == "results: results/mine\nranks: [4]\n"
+
+
+@pytest.mark.parametrize(
+    ("part", "changed"),
+    [
+        ("model", {"model": "run2/final"}),  # in a folder of the same name
+        ("truth", {"truth": "run1/final"}),
+        ("text", {"--text": "in/t.txt"}),
+        ("column", {"--column": "body"}),
+    ],
+)
+@pytest.mark.parametrize("command", ["compare-models", "frontier"])
+def test_a_comparison_replaces_no_other_of_either_command(part, changed, command, tmp_path, monkeypatch, refused):
+    for name in ("run1/final", "run2/final", "large", "in"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("t.txt", "in/t.txt"):
+        (tmp_path / name).write_text("the water of the river")
+    monkeypatch.chdir(ROOT)
+    results = tmp_path / "results"
+    given = {"model": "run1/final", "truth": "large", "--text": "t.txt", "--column": "text"}
+
+    def words(values):
+        paths = {key: value if key == "--column" else str(tmp_path / value) for key, value in values.items()}
+        options = [word for key in ("--text", "--column") for word in (key, paths[key])]
+        return paths["model"], paths["truth"], *options, "--results", str(results)
+
+    asked = parser().parse_args(words(given))
+    results.mkdir()
+    two_models.write_config(results / "config.yaml", two_models.study(asked, "final", "large", results))
+    before = {path: path.read_bytes() for path in results.rglob("*")}
+    two_models.check(asked, "compare-models")  # the same one goes on
+    line = refused(command, *words(given | changed))
+    assert f"a comparison whose {part} is {asked.column if part == 'column' else tmp_path}" in line
+    assert f"which this would replace; name another folder, such as --results {results}-2" in line
+    assert {path: path.read_bytes() for path in results.rglob("*")} == before
+    (results / "config.yaml").rename(results / "mine.yaml")
+    two_models.check(asked, "compare-models")
+    (results / "corpus").mkdir()  # of a study, whose config lies elsewhere
+    assert f"{results}: it holds results of another command, which" in refused(command, *words(given))
+
+
+def test_the_folder_bears_the_names_of_models_and_text_and_says_what_is_compared():
+    folder = {
+        options: str(two_models.results_of(parser().parse_args(["a/small", "b/large", *options.split()])))
+        for options in ("--text x/wiki.test.raw", "--text t.txt --bytes", "--text t.txt --results mine")
+    }
+    assert list(folder.values()) == [
+        "results/small-beside-large-on-wiki.test",
+        "results/small-beside-large-on-t-over-bytes",
+        "mine",
+    ]
+
+
+def test_a_users_profile_of_snakemake_chooses_nothing_and_that_is_said(call, monkeypatch, capfd):
+    """Neither do a `Snakefile`, nor `profiles/default`, in the folder of the project."""
+    given = {"SNAKEMAKE_PROFILE": "cluster", "SNAKEMAKE_SLURM_PARTITION": "long"}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    program = f"import os; print(os.environ.keys() & {set(given)}, 'PATH' in os.environ)"
+    assert relay.relay([sys.executable, "-c", program]) == 0
+    assert capfd.readouterr().err == "set() True\n"
+    command = call("compare-models", 1)[2].snakemake
+    assert "not used" in (said := capfd.readouterr().err)
+    assert all(name in said for name in given)
+    for option, value in (("--snakefile", "workflow/Snakefile"), ("--workflow-profile", "workflow/profiles/default")):
+        assert command[command.index(option) + 1] == value
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -301,7 +368,7 @@ def test_the_options_are_in_the_config(tmp_path):
     common = ["small", "large", "--text", "t.txt"]
 
     def config(*options):
-        asked = compare_models.parser().parse_args([*common, *options])
+        asked = parser().parse_args([*common, *options])
         return two_models.study(asked, "small", "large", tmp_path) | compare_models.scored(asked)
 
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text())["decodings"]
@@ -396,18 +463,19 @@ def test_bytes_can_be_asked_for_and_lengths_have_their_own_defaults(call):
     tokens, of_bytes = (call("compare-models", 1, *more)[2] for more in ((), ("--bytes",)))
     assert (tokens.why, of_bytes.why) == (None, "as --bytes asks")
     assert tokens.config["tokens"] != of_bytes.config["tokens"] == "bytes"
-    asked = compare_models.parser().parse_args(["small", "large", "--text", "t.txt"])
+    asked = parser().parse_args(["small", "large", "--text", "t.txt"])
     for why, length in ((None, 64), ("it is asked", 256)):
         windows = two_models.study(asked, "small", "large", Path("results"), why)["windows"]
         assert windows == {"count": 100, "prompt": length, "scored": length}
 
 
-def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(call, models):
+def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(call, models, tmp_path):
     """The model's cap counts, known before anything is fetched or not; the truth's does not."""
     plain = call("compare-models", 1, pair=("large", "soft"))[2]
     assert plain.cap is None
     assert "frontier" not in plain.config
     assert "capped" not in plain.config["family"][0]
+    shutil.rmtree(tmp_path / "results")
     for local in (True, False):
         pair = call("compare-models", 2 - local, pair=("soft", "large"), local=local)[2]
         assert pair.cap == 30.0

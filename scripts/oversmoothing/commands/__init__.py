@@ -6,7 +6,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from importlib import import_module
+from typing import Any
 
+# Commands that import PyTorch: modules of `arguments` read and check their arguments first.
+CHECKED = ("head", "size", "compare-models", "frontier")
 COMMANDS = {
     "prompt": "continue a text with every trained model, side by side",
     "head": "measure the LM head of one model, a folder or a name on the hub, without a config",
@@ -31,12 +34,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from oversmoothing.jobs import explain
 
         command = _command(given[:1])
-        run = import_module(f"oversmoothing.commands.{command.replace('-', '_')}").main
     try:
+        words: Any = given[1:]
         if command != "prompt":  # whose text may be any bytes
-            _check_words(given[1:])
+            _check_words(words)
+        module = command.replace("-", "_")
+        with _interrupted_at_once():
+            if command in CHECKED:
+                words = import_module(f"oversmoothing.commands.arguments.{module}").parse(words)
+            run = import_module(f"oversmoothing.commands.{module}").main
         with nullcontext() if sys.stderr.isatty() else redirect_stderr(Minutes(sys.stderr)):
-            return run(given[1:])
+            return run(words)
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
         return 130

@@ -1,9 +1,7 @@
 """Measure how much a language model oversmooths beside another: write a config, run the workflow, print the table."""
 
 import argparse
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -14,13 +12,13 @@ import yaml
 from tqdm import tqdm
 
 from oversmoothing.commands import over_bytes, side_by_side
-from oversmoothing.commands.output import beside, check_output, write_output
+from oversmoothing.commands.arguments.compare_models import FEW, LARGE, NAME
+from oversmoothing.commands.output import beside, write_output
 from oversmoothing.commands.over_bytes import cell, in_words, rows_of
 from oversmoothing.commands.two_models import (
     CONFIGS,
     WIDTH,
     Pair,
-    add_arguments,
     finish,
     laid_out,
     lengths,
@@ -28,7 +26,6 @@ from oversmoothing.commands.two_models import (
     start,
     write_config,
 )
-from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable_lines
 from oversmoothing.scores.catalogue.metrics import KL_FLOOR
 from oversmoothing.store.atomic import json_text
@@ -42,10 +39,8 @@ if TYPE_CHECKING:
 
 SIDE_BY_SIDE = "side_by_side"
 PRINTED = ("losses", "oversmoothing", "forced", SIDE_BY_SIDE)
-PARTS = {"model", "truth", "tables", "noise"}  # of the JSON
 OF_LINEAR = ("forced", "tbat")  # tables that need linear logits
 REPORT = "report.html"
-LARGE, FEW = 10_000, 16  # tokens from which on TBAT is computed in so many passages, unless --tbat says otherwise
 OF_HEAD = "; TBAT is of the model alone. Forced is what any model with this head has of KL."
 CAPPED = (
     ". TBAT and the part of KL that its head forces are left out, because they need logits that are linear in what "
@@ -53,12 +48,8 @@ CAPPED = (
 )
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the command and return its exit status."""
-    asked = parser().parse_args(arguments)
-    if asked.tbat is not None and asked.tbat < 1:
-        raise UserError(f"--tbat {asked.tbat} must be at least 1")
-    check_output("--json", asked.json, lambda text: set(json.loads(text)) >= PARTS)
+def main(asked: argparse.Namespace) -> int:
+    """Compare what the arguments name (`arguments.compare_models`), print it, and return the exit status."""
     with beside(asked.json):
         code, measured = compare(asked)
     if asked.json and measured is not None:
@@ -68,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def compare(asked: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
     """Run the comparison and print it; return the exit status, and what `--json` writes if it is 0."""
-    code, pair = start(asked, "compare-models", scored(asked), OF_LINEAR)
+    code, pair = start(asked, NAME, scored(asked), OF_LINEAR)
     if pair is None:
         return code, None
     tried = None
@@ -116,7 +107,7 @@ def begin(asked: argparse.Namespace, pair: Pair) -> "Trial":
     tried = trial(asked, pair)
     if pair.cap is None and asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW:
         pair.config["metrics"]["tbat"]["windows"] = FEW
-        write_config(pair.results / CONFIGS["compare-models"], pair.config)
+        write_config(pair.results / CONFIGS[NAME], pair.config)
     print(fill(estimate(tried, asked, pair.config), WIDTH), flush=True)
     return tried
 
@@ -196,22 +187,6 @@ def _windows(pair: Pair) -> "Iterator[WindowLogits]":
 
     logits = {name: pair.results / f"logits/{name}.parquet" for name in (pair.model, pair.truth)}
     return read_logits(logits[pair.model], {pair.truth: logits[pair.truth]})
-
-
-def parser() -> argparse.ArgumentParser:
-    """Parser of the command's arguments."""
-    command = argparse.ArgumentParser(prog="oversmoothing compare-models", description=__doc__)
-    add_arguments(command, over_bytes=True)
-    number = partial(command.add_argument, type=int, metavar="N")
-    few = f"(default: 1; over more than {LARGE:,} tokens in {FEW} of the passages)"
-    number("--tbat", help=f"positions of each passage at which TBAT is computed {few}")
-    what = "positions of each passage at which what the head forces is computed (default: 1)"
-    number("--forced", default=1, help=what)
-    accepted = "one of the decodings; for acceptance of both models (default: 0.8)"
-    command.add_argument("--temperature", type=float, default=0.8, metavar="T", help=accepted)
-    command.add_argument("--top-p", type=float, default=0.9, metavar="P", help="another one (default: 0.9)")
-    command.add_argument("--json", metavar="FILE", help="also write the printed tables as JSON")
-    return command
 
 
 def report(tables: Mapping[str, pd.DataFrame], pair: Pair) -> str:

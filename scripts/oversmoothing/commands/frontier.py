@@ -1,12 +1,11 @@
 """Compare decoding methods over all their settings: what they keep of the truth's nucleus for the same leak."""
 
 import argparse
-from collections.abc import Sequence
-from functools import partial
 
 import pandas as pd
 
-from oversmoothing.commands.two_models import add_arguments, laid_out, make, start
+from oversmoothing.commands.arguments.frontier import NAME
+from oversmoothing.commands.two_models import laid_out, make, start
 from oversmoothing.printable import printable
 from oversmoothing.tables.record import chosen, read_record
 
@@ -19,11 +18,10 @@ BOUNDS = {  # rows that are no methods, for they know the truth
 }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the command and return its exit status."""
-    asked = parser().parse_args(arguments)
+def main(asked: argparse.Namespace) -> int:
+    """Compare what the arguments name (`arguments.frontier`), print it, and return the exit status."""
     settings = {"temperatures": asked.temperatures, "per_window": asked.positions, "deltas": []}  # BAT takes long
-    code, pair = start(asked, "frontier", {"wanted": ["frontier"], "frontier": settings})
+    code, pair = start(asked, NAME, {"wanted": ["frontier"], "frontier": settings})
     if pair is None or (code := make(pair, ["frontier"])):
         return code
     table = read_record(pair.results / "tables/frontier.csv")
@@ -32,17 +30,6 @@ def main(arguments: Sequence[str]) -> int:
     figures = ", ".join(f"{results}/figures/frontier_{t:g}.png" for t in asked.temperatures)
     print(f"\ntable: {results}/tables/frontier.md; figures: {figures}")
     return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """Parser of the command's arguments."""
-    command = argparse.ArgumentParser(prog="oversmoothing frontier", description=__doc__)
-    add_arguments(command)
-    number = partial(command.add_argument, metavar="T")
-    number("--temperatures", type=float, nargs="+", default=[1.0, 1.5], help="among them 1 (default: 1 1.5)")
-    scored = "positions of each passage at which cuts are measured (default: 16)"
-    number("--positions", type=int, default=16, help=scored)
-    return command
 
 
 def report(table: pd.DataFrame, model: str, truth: str) -> str:

@@ -4,16 +4,16 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from oversmoothing.commands.options import add_options as add_common
 from oversmoothing.commands.output import beside, check_output, write_output
 from oversmoothing.jobs import UserError
-from oversmoothing.models.device import Compute, setup
 from oversmoothing.printable import printable_lines
 from oversmoothing.store.atomic import json_text
+
+if TYPE_CHECKING:
+    from oversmoothing.models.device import Compute
 
 TEXT = "UTF-8 or Parquet, JSON Lines, JSON, also compressed, of which the first MiB of text is read"
 
@@ -26,8 +26,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="also write everything as JSON")
 
 
-def compute_of(options: argparse.Namespace) -> Compute:
+def compute_of(options: argparse.Namespace) -> "Compute":
     """Return the device and precision that the options ask for."""
+    import torch
+
+    from oversmoothing.models.device import setup
+
     if options.device == "cuda" and not torch.cuda.is_available():
         raise UserError("--device cuda: PyTorch sees no GPU here; use auto or cpu")
     return setup(options.device, {"precision": options.precision, "threads": torch.get_num_threads()})

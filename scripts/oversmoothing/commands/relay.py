@@ -7,11 +7,13 @@ import sys
 import termios
 from collections.abc import Sequence
 
+from oversmoothing.commands.study import environment
+
 BLOCK = 1 << 16  # bytes
 
 
 def relay(command: Sequence[str]) -> int:
-    """Run a program, pass its output on to standard error, a terminal if that is one, and return its exit status.
+    """Run Snakemake, pass its output on to standard error, a terminal if that is one, and return its exit status.
 
     After Ctrl-C, which the program gets as well, it is waited for, so that it ends its jobs and removes its locks; what
     it and they write from then on is dropped, and the KeyboardInterrupt is raised.
@@ -20,7 +22,10 @@ def relay(command: Sequence[str]) -> int:
     source, sink = pty.openpty() if os.isatty(stream) else os.pipe()
     if os.isatty(stream):
         termios.tcsetwinsize(sink, termios.tcgetwinsize(stream))
-    with subprocess.Popen(command, stdout=sink, stderr=sink) as process, os.fdopen(source, "rb", buffering=0) as output:
+    with (
+        subprocess.Popen(command, stdout=sink, stderr=sink, env=environment()) as process,
+        os.fdopen(source, "rb", buffering=0) as output,
+    ):
         os.close(sink)
         while True:
             try:

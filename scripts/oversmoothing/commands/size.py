@@ -13,7 +13,7 @@ from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.size import Sizes, by_kept, order_of, refusal
 from oversmoothing.commands.one_head.source import files, find_model, load, tokenizer_of
 from oversmoothing.commands.one_head.text import Passage, owners, passages, shown
-from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
+from oversmoothing.commands.one_model import compute_of, tell
 from oversmoothing.data.files import read_beginning
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.jobs import UserError
@@ -24,35 +24,10 @@ PASSAGES = 32
 PARTS = 32, 16, 8, 4, 2  # of the vocabulary, which drafts keep unless numbers are given
 LOOSE = 1e-3  # nats: a proved error from which on the report names it
 WIDTH = 80  # of a terminal
-RANKS = "to fit; one that forces nothing is shown as the smallest that forces nothing (default: 4,8,16,32)"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the command and return its exit status."""
-    example = "example: oversmoothing size --truth EleutherAI/pythia-70m --text book.txt"
-    command = argparse.ArgumentParser(prog="oversmoothing size", description=__doc__, epilog=example)
-    what = (
-        "the model whose predictions a head should give: a folder in the Hugging Face format, a .gguf file, a name on "
-        "the hub, which is fetched once, or RESULTS/models/NAME of a study over bytes"
-    )
-    command.add_argument("--truth", required=True, metavar="MODEL", help=what)
-    command.add_argument("--text", required=True, metavar="FILE", help=TEXT)
-    command.add_argument("--ranks", type=_numbers, default=(4, 8, 16, 32), metavar="R,R,...", help=RANKS)
-    what = (
-        "find the smallest ranks that force at most 0.1, 0.01 and 0.001 nats, by doubling and bisection, which fits "
-        "further ranks; without it only --ranks are fitted, and the report says between which the smallest lies"
-    )
-    command.add_argument("--search", action="store_true", help=what)
-    what = "tokens of the text, half of them to fit heads to; a rank needs four for each of its columns "
-    command.add_argument("--positions", type=int, default=1000, metavar="N", help=f"{what}(default: %(default)s)")
-    what = "that a fit may take (default: %(default)s)"
-    command.add_argument("--memory", type=float, default=4, metavar="GIB", help=what)
-    what = "also how often the model accepts the drafts of small ones, by tokens kept and by rank"
-    command.add_argument("--draft", action="store_true", help=what)
-    kept = "tokens that a draft keeps, the commonest (default: a 32nd to half of the vocabulary)"
-    command.add_argument("--kept", type=_numbers, metavar="K,K,...", help=kept)
-    add_options(command)
-    options = command.parse_args(arguments)
+def main(options: argparse.Namespace) -> int:
+    """Fit what the arguments name (`arguments.size`), print it, and return the exit status."""
     measured = run(options)
     tell(report(measured), measured, options.json)
     return 0
@@ -60,13 +35,6 @@ def main(arguments: Sequence[str]) -> int:
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Load what the arguments name and fit heads; return what `--json` writes."""
-    if options.positions < 2:
-        raise UserError(f"--positions {options.positions} must be at least 2")
-    if not options.memory > 0:
-        raise UserError(f"--memory {options.memory} must be more than 0")
-    check_json(options.json, "truth", "ranks", "smallest")
-    if options.kept and not options.draft:
-        raise UserError("--kept: it is of drafts; add --draft, or leave it out")
     compute, text = compute_of(options), read_beginning(options.text, options.column)
     source = find_model(options.truth, options.revision, options.assets)
     tokenizer, vocabulary = tokenizer_of(source.folder)
@@ -186,13 +154,3 @@ def _needed(row: dict[str, Any]) -> str:
         return "more columns than could be fitted (more --positions, or --memory)"
     alone = row["above"] == row["rank"] - 1
     return f"rank {row['rank']:,}" if alone else f"rank {row['above'] + 1:,} to {row['rank']:,}"
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        numbers = sorted({int(part) for part in text.split(",")})
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers such as 4,8,16") from error
-    if numbers[0] < 1:
-        raise argparse.ArgumentTypeError(f"{numbers[0]} is too small; write numbers from 1")
-    return tuple(numbers)

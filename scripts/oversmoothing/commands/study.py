@@ -11,6 +11,8 @@ from pathlib import Path
 from oversmoothing.jobs import UserError
 
 SNAKEFILE = Path("workflow/Snakefile")
+# The project's own workflow and profile, whatever else lies in its folder: a `Snakefile`, `profiles/default`.
+OWN = ("--snakefile", str(SNAKEFILE), "--workflow-profile", "workflow/profiles/default")
 
 
 def snakemake(name: str, description: str | None, target: str, arguments: Sequence[str]) -> int:
@@ -23,11 +25,25 @@ def snakemake(name: str, description: str | None, target: str, arguments: Sequen
     check_project(name)
     if missing := [config for config in configs if not Path(config).is_file()]:
         raise UserError(f"--configfile {missing[0]}: no such file")
-    common, more = ["snakemake", "--cores", "1", "--nolock", target], ["--configfile", *configs] if configs else []
-    status = subprocess.run([sys.executable, "-m", *common, "--quiet", "all", *more]).returncode
+    common, more = (
+        ["snakemake", *OWN, "--cores", "1", "--nolock", target],
+        ["--configfile", *configs] if configs else [],
+    )
+    command = [sys.executable, "-m", *common, "--quiet", "all", *more]
+    status = subprocess.run(command, env=environment()).returncode
     if status:  # Snakemake hides its own errors, too, when it is quiet
         print(f"Error: no result; to see why: {shlex.join([*common, *more])}", file=sys.stderr)
     return status
+
+
+def environment() -> dict[str, str]:
+    """Return the environment without the user's settings of Snakemake, which could send a job to a cluster."""
+    return {key: value for key, value in os.environ.items() if key not in unused_variables()}
+
+
+def unused_variables() -> list[str]:
+    """Return the names of the user's settings of Snakemake in the environment: of a profile, an executor, a storage."""
+    return sorted(key for key in os.environ if key.startswith("SNAKEMAKE_"))
 
 
 def check_project(name: str) -> None:

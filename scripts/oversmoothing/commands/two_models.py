@@ -4,8 +4,8 @@ import argparse
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from glob import escape
+from itertools import count
 from pathlib import Path
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import yaml
 from tabulate import tabulate
 
+from oversmoothing.commands.arguments.parser import Parser
+from oversmoothing.commands.arguments.text import check_text
 from oversmoothing.commands.options import add_options
 from oversmoothing.commands.relay import relay
-from oversmoothing.commands.study import check_project
+from oversmoothing.commands.study import OWN, check_project, unused_variables
 from oversmoothing.data.tokens.vocabulary import AUTO
 from oversmoothing.hub.manifest import listed_folder
 from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, short_name, source_of
@@ -25,6 +27,8 @@ from oversmoothing.printable import printable
 CONFIGS = {"compare-models": "config.yaml", "frontier": "config-frontier.yaml"}  # in one folder, of the same results
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
 PRECISION = "of the models; bf16 adds noise to a small KL, auto takes it where it is faster"
+PARTS = ("model", "truth", "text", "column")  # of what a comparison is
+MADE = ("corpus", "windows.parquet", "models", "tables")  # by any run, in its folder of results
 ASSETS = "assets"  # folder of what is fetched from the hub
 # Of bytes: tables that need a head, hidden states, samples or tokens.
 LEFT_OUT = ("forced", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
@@ -45,9 +49,8 @@ class Pair(NamedTuple):
     why: str | None = None  # it is bytes that are compared
 
 
-def add_arguments(command: argparse.ArgumentParser, over_bytes: bool = False) -> None:
+def add_arguments(command: Parser, over_bytes: bool = False) -> None:
     """Add the arguments that all commands of two models take, and those of a command that can compare bytes."""
-    number = partial(command.add_argument, type=int, metavar="N")
     what = "a causal language model: a folder (Hugging Face format), a .gguf file or a name on the hub (owner/name)"
     command.add_argument("model", help=what)
     same = "" if over_bytes else ", with the same tokenizer"
@@ -55,15 +58,29 @@ def add_arguments(command: argparse.ArgumentParser, over_bytes: bool = False) ->
     text = "text to measure on: .txt, .md, .jsonl, .json, .parquet, also compressed"
     command.add_argument("--text", type=Path, required=True, metavar="FILE", help=text)
     add_options(command, "float32", PRECISION)
-    number("--windows", default=100, help="passages of the text (default: 100)")
+    command.number("--windows", low=1, default=100, help="passages of the text (default: 100)")
     length = f"(default: {TOKENS_EACH}" + (f"; {BYTES_EACH} bytes)" if over_bytes else ")")
-    number("--prompt", help=f"tokens of each before the first scored one {length}")
-    number("--scored", help=f"scored tokens of each {length}")
+    command.number("--prompt", low=1, help=f"tokens of each before the first scored one {length}")
+    command.number("--scored", low=1, help=f"scored tokens of each {length}")
     if over_bytes:
         what = "compare distributions of bytes, as where the tokenizers differ; lengths are then in bytes"
         command.add_argument("--bytes", action="store_true", help=what)
-    number("--cores", default=2)
-    command.add_argument("--results", type=Path, metavar="FOLDER", help="default: results/MODEL-beside-TRUTH")
+    command.number("--cores", low=1, default=2, help="processors of this machine (default: %(default)s)")
+    what = "default: results/MODEL-beside-TRUTH-on-TEXT"
+    command.add_argument("--results", type=Path, metavar="FOLDER", help=what)
+
+
+def check(asked: argparse.Namespace, name: str) -> None:
+    """Raise a `UserError` for arguments of the command `name` that cannot be, as far as is known without the models."""
+    check_project(name)
+    check_text(asked.text)
+    for given in (asked.model, asked.truth):
+        if (folder := as_folder(given)) and is_studied(folder):
+            raise UserError(
+                f"{given}: a model that a study trained, which reads bytes; `head` and `size` measure it, and a config "
+                f"compares it, as `family: [{{name: mine, path: {folder / STUDIED}}}]`"
+            )
+    check_results(asked)
 
 
 def start(
@@ -74,27 +91,18 @@ def start(
     `name` is that of the command, `more` what its config says beyond `study`, and `of_linear` tables that are not made
     of a model whose logits are capped. A command with ``--bytes`` compares bytes where the tokenizers differ.
     """
-    check_project(name)
-    if not asked.text.exists():
-        raise UserError(f"--text {asked.text}: no such file")
     model, truth = names(asked.model, asked.truth)
-    both = asked.model, asked.truth
-    for given in both:
-        if (folder := as_folder(given)) and is_studied(folder):
-            raise UserError(
-                f"{given}: a model that a study trained, which reads bytes; `head` and `size` measure it, and a config "
-                f"compares it, as `family: [{{name: mine, path: {folder / STUDIED}}}]`"
-            )
-    results = asked.results or Path("results") / f"{model}-beside-{truth}"
+    both, results = (asked.model, asked.truth), results_of(asked)
     path, windows = results / CONFIGS[name], str(results / "windows.parquet")
     quiet = [] if os.isatty(2) else ["--quiet", "host", "rules", "progress"]  # a terminal gets bars
-    common = [sys.executable, "-m", "snakemake", *quiet, "--cores", str(asked.cores), "--configfile", str(path)]
+    common = [sys.executable, "-m", "snakemake", *OWN, *quiet, "--cores", str(asked.cores), "--configfile", str(path)]
+    if unused := unused_variables():
+        print(f"{', '.join(unused)} in the environment: not used; the comparison runs on this machine", file=sys.stderr)
 
     def paired(there: bool) -> Pair:
         """Write the config of two models, whose files are checked before if they are there."""
         folders = [find_folder(given) for given in both] if there else []
         cap, why = examine(asked, dict(zip(both, folders, strict=True))) if there else (None, None)
-        check_config(path, results)
         results.mkdir(parents=True, exist_ok=True)
         config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
         return Pair(model, truth, folders, results, config, cap, common, why)
@@ -163,17 +171,42 @@ def lengths(asked: argparse.Namespace, over_bytes: bool = False) -> tuple[int, i
     return usual if asked.prompt is None else asked.prompt, usual if asked.scored is None else asked.scored
 
 
-def check_config(path: Path, results: Path) -> None:
-    """Raise a `UserError` if a file stands where a config is to be written, and is not one of these commands."""
-    if not path.exists():
-        return
-    try:
-        held = yaml.safe_load(path.read_text(encoding="utf-8"))
-        ours = held["results"] == str(results) and all("hub" in held[part][0] for part in ("family", "truths"))
-    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError):
-        ours = False
-    if not ours:
-        raise UserError(f"{path}: not a config of this command, which would replace it; name another folder, --results")
+def results_of(asked: argparse.Namespace) -> Path:
+    """Return the folder of the results: the one that ``--results`` names, or one of both models and the text."""
+    if asked.results:
+        return Path(asked.results)
+    model, truth = names(asked.model, asked.truth)
+    text = _as_name(Path(asked.text).stem)
+    return Path("results") / f"{model}-beside-{truth}-on-{text}{'-over-bytes' * getattr(asked, 'bytes', False)}"
+
+
+def check_results(asked: argparse.Namespace) -> None:
+    """Raise a `UserError` if the folder of the results holds what a run would replace: any but the same comparison."""
+    results, wanted = results_of(asked), _compared(study(asked, "", "", results_of(asked)))
+    free = next(folder for n in count(2) if not (folder := Path(f"{results}-{n}")).exists())
+    remedy = f"which this would replace; name another folder, such as --results {free}"
+    configs = [path for name in CONFIGS.values() if (path := results / name).exists()]
+    if not configs and any((results / made).exists() for made in MADE):
+        raise UserError(f"{results}: it holds results of another command, {remedy}")
+    for path in configs:
+        try:
+            held = yaml.safe_load(path.read_text(encoding="utf-8"))
+            there = _compared(held) if held["results"] == str(results) else None
+        except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError):
+            there = None
+        if there is None:
+            raise UserError(f"{path}: not a config of this command, {remedy}")
+        for part, value in there.items():
+            if value != wanted[part]:
+                raise UserError(f"{results}: a comparison whose {part} is {value}, and not {wanted[part]}, {remedy}")
+
+
+def _compared(config: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a config compares, and on what."""
+    model, truth = (config[part][0]["hub"] for part in ("family", "truths"))
+    of_models = (str(folder.resolve()) if (folder := as_folder(name)) else name for name in (model, truth))
+    texts = " ".join(os.path.abspath(path) for path in config["corpus"]["paths"])  # noqa: PTH100 (globs)
+    return dict(zip(PARTS, (*of_models, texts, config["corpus"]["column"]), strict=True))
 
 
 def write_config(
@@ -191,8 +224,12 @@ def write_config(
 
 def names(model: str, truth: str) -> tuple[str, str]:
     """Names of both models in tables: the last part of what the user wrote, which must differ."""
-    short = tuple("".join(c if c.isalnum() or c in "-_." else "-" for c in short_name(path)) for path in (model, truth))
+    short = tuple(_as_name(short_name(path)) for path in (model, truth))
     return (short[0], short[1]) if short[0] != short[1] else (f"{short[0]}-model", f"{short[1]}-truth")
+
+
+def _as_name(text: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in text)
 
 
 def find_folder(path: str) -> Path:

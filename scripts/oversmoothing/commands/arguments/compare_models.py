@@ -1,0 +1,42 @@
+"""Measure how much a language model oversmooths beside another: write a config, run the workflow, print the table."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from functools import partial
+
+from oversmoothing.commands.arguments.parser import Parser
+from oversmoothing.commands.output import check_output
+from oversmoothing.commands.two_models import add_arguments, check
+from oversmoothing.scores.catalogue.decoders import method
+
+NAME = "compare-models"
+PARTS = {"model", "truth", "tables", "noise"}  # of the JSON
+LARGE, FEW = 10_000, 16  # tokens from which on TBAT is computed in so many passages, unless --tbat says otherwise
+
+
+def parser() -> Parser:
+    """Parser of the command's arguments."""
+    command = Parser(prog=f"oversmoothing {NAME}", description=__doc__)
+    add_arguments(command, over_bytes=True)
+    few = f"(default: 1; over more than {LARGE:,} tokens in {FEW} of the passages)"
+    command.number("--tbat", low=1, help=f"positions of each passage at which TBAT is computed {few}")
+    what = "positions of each passage at which what the head forces is computed (default: 1)"
+    command.number("--forced", low=1, default=1, help=what)
+    for name, letter, what in (
+        ("temperature", "T", "one of the decodings; for acceptance of both models"),
+        ("top-p", "P", "another one"),
+    ):
+        (value,) = method(name).parameters
+        bounded = partial(command.number, f"--{name}", low=value.low, high=value.high, above=value.above)
+        bounded(type=float, default=value.default, metavar=letter, help=f"{what} (default: %(default)s)")
+    command.add_argument("--json", metavar="FILE", help="also write the printed tables as JSON")
+    return command
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments; a `UserError` names one that cannot be, as far as is known without the models."""
+    asked = parser().parse_args(arguments)
+    check_output("--json", asked.json, lambda text: set(json.loads(text)) >= PARTS)
+    check(asked, NAME)
+    return asked
