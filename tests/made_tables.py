@@ -16,6 +16,7 @@ CLAIMED = {  # as workflow/rules/claims.smk has it
     "losses": ("3_1",),
     "oversmoothing": ("6_1",),
     "decodings_pooled": ("6_1",),
+    "decodings": (),
     "svd": ("7_1", "7_2"),
     "tbat": ("e_7", "e_8"),
     "tbat_approximation": (),

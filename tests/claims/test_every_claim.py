@@ -13,11 +13,13 @@ from oversmoothing.claims.claim import (
     NOT_TESTED,
     ONE_SEED,
     OPEN,
+    Claim,
     judge,
     judge_printed,
 )
 from oversmoothing.claims.contrast import Outcome
-from oversmoothing.claims.table import claims_page, claims_table, verdict_cell
+from oversmoothing.claims.table import claims_page, claims_table, evidence, verdict_cell
+from oversmoothing.claims.thesis import falls
 from oversmoothing.tables.formats import markdown
 
 NOT_THERE = ["svd-misleads-bat", *chain(*of_studies("NOT_PRINTED"))]
@@ -138,3 +140,28 @@ def test_the_table_and_its_page_say_what_a_verdict_rests_on():
     assert "equal to 0" in text
     with pytest.raises(ValueError, match="no heading for claims"):
         claims_page(table.assign(chapter="docs/mine.md"), "T.", {}, run.family)
+
+
+def test_a_weakest_contrast_that_is_a_mean_over_truths_stands_beside_that_against_each():
+    own = {"measure": "tto", "decoding": "pure"}
+    rows = [
+        {"rank": rank, "truth": truth, **own, "value": around(value)}
+        for truth, values in (("own", (0.3, 0.1)), ("real", (0.5, 0.4)))
+        for rank, value in zip((4, 8), values, strict=True)
+    ]
+    tbat = [{"rank": rank, "truth": None, **own, "measure": "tbat", "value": around(0.1)} for rank in (4, 8)]
+    run = measured((4, 8), oversmoothing=rows, tbat=tbat)
+    claims = [
+        Claim("of-truths", "4.2", "It falls.", "Each.", lambda m: falls(m, ("tto",), m.steps())),
+        Claim("of-none", "4.2", "It falls.", "Each.", lambda m: falls(m, ("tbat",), m.steps())),
+    ]
+    table = claims_table(claims, run, PRINTED)
+    assert table.effect[0] == pytest.approx(0.15)
+    assert [text.partition(" [")[0] for text in table.by_truth[0].split("; ")] == ["own: 0.200", "real: 0.100"]
+    assert table.by_truth.isna().tolist() == [False, True]
+    first, second = (dict(evidence(row)) for row in table.to_dict("records"))
+    assert "mean over truths: 0.150" in first["weakest contrast"]
+    assert first["against each truth"] == table.by_truth[0]
+    assert "truth" not in " ".join([*second, second["weakest contrast"]])
+    page = markdown(claims_page(table, "t", {}, run.family))
+    assert "mean over truths (own: 0.200" in page

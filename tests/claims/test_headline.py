@@ -1,6 +1,7 @@
 """The headline: it states an order of ranks only as far as several seeds decide it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from oversmoothing.claims.headline import finding, groups_of_ranks, order_of_ranks
@@ -48,6 +49,19 @@ def around(*means, spread=0.001):
 def test_the_headline_states_what_the_seeds_decide_and_no_more(by_rank, says):
     assert order_of_ranks(table(by_rank)) == says
     assert finding(table(by_rank)).startswith(f"{says}: TTO is ")
+
+
+def test_each_truth_has_its_levels_and_its_order():
+    first = table(around(0.5, 0.4, 0.3)).assign(truth="own")
+    alike, turned = (table(around(*means)).assign(truth="real") for means in ((0.9, 0.8, 0.7), (0.1, 0.2, 0.3)))
+    said = finding(pd.concat([first, alike]))
+    assert said.startswith(
+        "The lower the rank, the more probability leaks, against each truth: TTO is 0.500 at rank 4, "
+    )
+    assert said.endswith("0.300 at rank 16 against own; 0.900 at rank 4, 0.700 at rank 16 against real")
+    both = finding(pd.concat([first, turned]))
+    assert "Against own: The lower the rank" in both
+    assert "Against real: The higher the rank" in both
 
 
 def test_groups_are_cut_where_each_rank_before_leaks_more_than_each_after():

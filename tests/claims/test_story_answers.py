@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from oversmoothing.claims.story.answers import SEVERAL, at_each, at_ends, at_lowest, said
+from oversmoothing.claims.story.answers import SEVERAL, SOME, at_each, at_ends, at_lowest, said
 from oversmoothing.tables.record import record
 
 NONE = (math.nan, math.nan)
@@ -41,14 +41,42 @@ def test_numbers_whose_intervals_overlap_are_not_distinguished():
     assert "cannot be distinguished" not in apart
 
 
-def test_several_seeds_and_truths_are_one_number_within_all_their_intervals():
-    rows = [LOW, row(4, 0.5, (0.45, 0.55), seed=2), row(4, 0.4, (0.1, 0.5), truth="other"), HIGH]
-    sentence = told(TTO, *rows)
-    assert "0.400 [0.100, 0.550] at rank 4" in sentence
-    assert "rank 288 cannot be distinguished" in sentence  # the other truth does not allow it
-    assert sentence.endswith(SEVERAL)
-    unknown = told(TTO, LOW, row(4, 0.5, seed=2))
-    assert unknown.startswith("TTO is 0.400 at rank 4. ")
+def test_each_truth_has_its_sentence_and_no_number_is_a_mean_over_truths():
+    other = [row(4, 0.6, (0.5, 0.7), truth="other"), row(288, 0.3, (0.25, 0.35), truth="other")]
+    assert told(TTO, LOW, HIGH, *other) == (
+        "TTO is 0.300 [0.200, 0.400] at rank 4 and 0.100 [0.050, 0.150] at rank 288, against truth. "
+        "Against other it is 0.600 [0.500, 0.700] at rank 4 and 0.300 [0.250, 0.350] at rank 288."
+    )
+    pooled = row(4, 0.45, (0.3, 0.6), truth=None)
+    assert "0.450" not in told(TTO, LOW, HIGH, *other, pooled)
+    of_truth = {"kind": "truth", "truth": None, "measure": "accuracy"}
+    truths = [row(None, value, model=name, **of_truth) for name, value in (("own", 0.6), ("real", 0.8))]
+    answer = partial(at_ends, sentence="It is {}.", also={"for the truth ({model})": {"kind": "truth"}}, kind="family")
+    sentence = told(partial(answer, measure="accuracy"), row(4, 0.4, truth=None, measure="accuracy"), *truths)
+    assert sentence == "It is 0.400 at rank 4, 0.600 for the truth (own) and 0.800 for the truth (real)."
+
+
+def test_several_trainings_are_a_mean_with_an_interval_over_them_and_compared_in_pairs():
+    seeds = [
+        row(rank, value + seed / 10, (0, 1), seed=seed) for seed in (1, 2, 3) for rank, value in ((4, 0.31), (288, 0.3))
+    ]
+    apart = told(TTO, *seeds)
+    assert apart == f"TTO is 0.510 [0.262, 0.758] at rank 4 and 0.500 [0.252, 0.748] at rank 288. {SEVERAL}"
+    close = told(TTO, *seeds, row(4, 0.2, seed=4), row(288, 0.9, seed=4))
+    assert "Paired by seed, the number at rank 288 cannot be distinguished from that at rank 4." in close
+    mixed = told(
+        partial(at_ends, sentence="It is {}.", also={"in texts": {"kind": "human"}}, kind="family"),
+        *seeds,
+        row(None, 0.6, (0.5, 0.7), kind="human", model="human"),
+    )
+    assert mixed.endswith(SOME)
+    assert "By its interval alone the number in texts cannot" in mixed
+
+
+def test_what_has_no_interval_says_so_where_no_number_has_one():
+    alone = partial(TTO, alone="It has no interval.")
+    assert told(alone, row(4, 0.5)) == "TTO is 0.500 at rank 4. It has no interval."
+    assert "no interval" not in told(alone, LOW)
 
 
 def test_models_without_a_rank_go_by_their_names_and_one_rank_stands_alone():

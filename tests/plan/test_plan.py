@@ -103,6 +103,10 @@ def test_another_truth_in_evabytes_place_differs(tmp_path):
     config = default(truths=[other])
     check(config)
     assert plan.thesis.compared(config, "truth")[0]["differs"] == ["data", "truth"]
+    as_given = [plan.thesis.compared(config, "truth", itself=itself)[0]["published_as"] for itself in (False, True)]
+    assert as_given == ["EvaByte", None]  # its own loss is not EvaByte's
+    evabyte = default(truths=[{**other, "hub": "EvaByte/EvaByte", "layout": "evabyte"}])
+    assert plan.thesis.compared(evabyte, "truth", itself=True)[0]["published_as"] == "EvaByte"
     hub = {"asset": "o--n@main", "layout": "causal_lm", "byte_offset": 3, "bos": None}
     assert plan.models.by_name(config)["other"].settings == hub
     folder = default(truths=[{**other, "hub": str(tmp_path)}])

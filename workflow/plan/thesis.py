@@ -20,13 +20,16 @@ SEQUENCES_PER_STEP = 256
 EVABYTE = "EvaByte--EvaByte@"  # the asset at any revision
 
 
-def compared(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) -> list[dict[str, Any]]:
+def compared(
+    config: Mapping[str, Any], kind: str, metrics: Iterable[str] = (), itself: bool = False
+) -> list[dict[str, Any]]:
     """Rows of a table of some metrics beside the thesis's, one per model of a kind.
 
     They are the facts of the model, ``published_as``, and ``differs``: the settings in which it differs from the
     thesis's model of that name, out of "data" (corpus), "scale" (shape, or a shape that the config does not know),
     "recipe" (of its training), "truth" and "rank", and where one of the metrics depends on it "tau", for TBAT "delta"
-    and "condition".
+    and "condition". With `itself` the numbers are of the model and not of others against it: one that others trained
+    has no ``published_as``, unless it is the thesis's.
     """
     known = by_name(config)
     needed = {key for metric in metrics for key in METRICS[metric].settings}
@@ -50,7 +53,11 @@ def compared(config: Mapping[str, Any], kind: str, metrics: Iterable[str] = ()) 
             "delta": "delta" in needed and kind == "family" and not math.isclose(tbat["delta"], DELTA),
             "condition": "condition" in needed and kind == "family" and tbat["condition"] != "full",
         }
-        published = {"published_as": model.published_as, "differs": [key for key, value in differs.items() if value]}
+        elsewhere = itself and isinstance(model, Hub | ByBytes) and not alike
+        published = {
+            "published_as": None if elsewhere else model.published_as,
+            "differs": [key for key, value in differs.items() if value],
+        }
         rows.append({**model.facts, **published})
     return rows
 

@@ -18,7 +18,7 @@ rule losses_table:
             **config["statistics"],
             unit=UNIT,
             **({"on_windows": True} if BYTE_VIEWS else {}),  # which have no loss of a training
-            models=plan.thesis.compared(config, "family") + plan.thesis.compared(config, "truth"),
+            models=plan.thesis.compared(config, "family") + plan.thesis.compared(config, "truth", itself=True),
         ),
     script:
         step("losses_table.py")

@@ -78,6 +78,21 @@ def judge(claim: Claim, measured: Any) -> Verdict:
     return Verdict(verdict, contrasts, outcomes)
 
 
+def against_each_truth(claim: Claim, measured: Any, name: str) -> dict[str, Contrast]:
+    """Return the contrast of a name against each of several truths; none, if it does not depend on the truth."""
+    if not isinstance(measured, Measured) or len(measured.truths) < 2:
+        return {}
+    (over_truths,) = [one.values for one in claim.contrasts(measured) if one.name == name]
+    found: dict[str, Contrast] = {}
+    for truth in measured.truths:
+        try:
+            named = [one for one in claim.contrasts(measured.against(truth)) if one.name == name]
+        except Missing:
+            continue
+        found |= dict(zip([truth], named, strict=False))
+    return found if any(one.values != over_truths for one in found.values()) else {}
+
+
 def judge_printed(claim: Claim, measured: Measured) -> Verdict:
     """Return whether printed means, which have no intervals, lie on the side of a claim."""
     found = judge(claim, measured)

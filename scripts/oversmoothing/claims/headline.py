@@ -10,27 +10,41 @@ from oversmoothing.tables.published import listed
 
 
 def finding(table: pd.DataFrame) -> str:
-    """State how TTO goes with rank, as far as several seeds decide it, and its means at the ends.
+    """State how TTO goes with rank against each truth, as far as several seeds decide it, and its means at the ends.
 
     `table` is the main table (`score_tables.score_table`). With one seed no order is stated.
     """
     scores = table[(table.measure == "tto") & table.truth.notna()]
+    of_truths = {str(truth): rows for truth, rows in scores.groupby("truth", sort=False)}
+    told = "; ".join(
+        _levels(rows) + (f" against {truth}" if len(of_truths) > 1 else "") for truth, rows in of_truths.items()
+    )
+    told = f"TTO is {told}"
+    ranked = scores.dropna(subset="rank")
+    seeds = ranked.groupby("rank").seed.nunique()
+    if len(seeds) < 2 or seeds.min() == 0:  # a model of the user's has no seed
+        return told
+    if seeds.min() < LEAST:
+        return f"{told}, in one training of each"
+    orders = {truth: order_of_ranks(rows) for truth, rows in of_truths.items()}
+    if len(set(orders.values())) == 1:
+        each = ", against each truth" if len(orders) > 1 else ""
+        return f"{orders.popitem()[1]}{each}: {told}"
+    return ". ".join([*(f"Against {truth}: {order}" for truth, order in orders.items()), told])
+
+
+def _levels(scores: pd.DataFrame) -> str:
+    """Mean TTO against one truth at the lowest and the highest rank, or of each model without one."""
     by_rank = scores.groupby("rank").value.mean()
-    truths = scores.truth.nunique()
-    tto = f"TTO, the mean over {truths} truths," if truths > 1 else "TTO"
     if not len(by_rank):  # models from the hub, or of the user
         by_model = scores.groupby("model", sort=False).value.mean().sort_values(ascending=False)
-        return f"{tto} is {', '.join(f'{mean:.3f} in {model}' for model, mean in by_model.items())}"
+        return ", ".join(f"{mean:.3f} in {model}" for model, mean in by_model.items())
     ends = by_rank.iloc[[0, -1]] if len(by_rank) > 1 else by_rank
-    means = f"{tto} is {', '.join(f'{mean:.3f} at rank {rank}' for rank, mean in ends.items())}"
-    seeds = scores.dropna(subset="rank").groupby("rank").seed.nunique()
-    if len(by_rank) < 2 or seeds.min() == 0:  # a model of the user's has no seed
-        return means
-    return f"{order_of_ranks(scores)}: {means}" if seeds.min() >= LEAST else f"{means}, in one training of each"
+    return ", ".join(f"{mean:.3f} at rank {rank}" for rank, mean in ends.items())
 
 
 def order_of_ranks(scores: pd.DataFrame) -> str:
-    """State which ranks leak more than which others: contrasts of all pairs, paired by seed, by Holm's step-down.
+    """State which ranks leak more against one truth: contrasts of all pairs, paired by seed, by Holm's step-down.
 
     It states an order of two groups of neighbouring ranks only if each rank of one group leaks more than each of the
     other.

@@ -69,6 +69,23 @@ class Measured:
             raise Missing(f"the table {table} has no {measure}{f' of {of}' if of else ''}")
         return rows.value.groupby(rows.seed.fillna(NO_SEED).astype(int)).mean()
 
+    @property
+    def truths(self) -> list[str]:
+        """The truths of the main table."""
+        scores = self._tables.get("oversmoothing", pd.DataFrame())
+        return scores.truth.dropna().unique().tolist() if "truth" in scores and "seed" in scores else []
+
+    def against(self, truth: str) -> "Measured":
+        """Return what the run has measured against one truth, and what needs none."""
+        tables = dict(self._tables)
+        if tables.pop("decodings_pooled", None) is not None and "decodings" in tables:
+            tables["decodings_pooled"] = tables["decodings"]
+        of_truth = {
+            name: table[table.truth.isna() | (table.truth == truth)] if "truth" in table else table
+            for name, table in tables.items()
+        }
+        return Measured(of_truth, self.family)
+
     def ranks(self, low: float = 0, high: float = float("inf"), least: int = 1) -> list[Rank]:
         """Return the ranks that stand for the thesis's from `low` to `high`, of which there must be some."""
         found = [one for one in self.family if low <= one.role <= high]

@@ -16,10 +16,11 @@ from oversmoothing.claims.claim import (
     OPEN,
     Claim,
     Verdict,
+    against_each_truth,
     judge,
     judge_printed,
 )
-from oversmoothing.claims.contrast import Outcome
+from oversmoothing.claims.contrast import Contrast, Outcome
 from oversmoothing.claims.measured import Measured, Rank
 from oversmoothing.store.layout import number
 from oversmoothing.tables.page import Cell, Page, Section, Value
@@ -55,19 +56,24 @@ COUNTED = {
     NOT_TESTED: "are not tested",
     NOT_PRINTED: "are not printed",
 }
+OVER_TRUTHS = ", mean over truths"
 PRINTED = ("verdict", "contrasts", "towards", "effect", "weakest", "note")  # columns of the verdict on printed means
 
 
 def claims_table(claims: Sequence[Claim], run: Any, thesis: Measured | None) -> pd.DataFrame:
     """Return the verdict on every claim, one per row, from a run and from the thesis's printed means.
 
-    ``effect``, ``low``, ``high``, ``above`` and ``below`` are mean, interval and bounds of the ``weakest`` contrast.
+    ``effect``, ``low``, ``high``, ``above`` and ``below`` are mean, interval and bounds of the ``weakest`` contrast;
+    where it is a mean over truths, ``by_truth`` has it against each.
     """
     rows = []
     for claim in claims:
         row: dict[str, Any] = {"id": claim.id, "chapter": claim.chapter, "place": claim.place}
         row |= {"statement": claim.statement, "test": claim.how, "by_construction": claim.by_construction}
-        row |= _cells(judge(claim, run))
+        verdict = judge(claim, run)
+        row |= _cells(verdict)
+        of_truths = against_each_truth(claim, run, verdict.weakest.name) if verdict.weakest else {}
+        row["by_truth"] = "; ".join(f"{truth}: {_amount(one)}" for truth, one in of_truths.items()) or None
         if thesis:
             on_printed = _cells(judge_printed(claim, thesis))
             row |= {f"published_{name}": on_printed[name] for name in PRINTED}
@@ -123,8 +129,10 @@ def evidence(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "tested by", row["test"]
     if pd.notna(row["effect"]):
         ends = f" [{number(row['low'])}, {number(row['high'])}]" if pd.notna(row["low"]) else ""
-        words = [f"{row['weakest']}: {number(row['effect'])}{ends}", bounds(row)]
+        words = [f"{row['weakest']}{OVER_TRUTHS * bool(by_truth(row))}: {number(row['effect'])}{ends}", bounds(row)]
         yield "weakest contrast", ", ".join(filter(None, words))
+        if by_truth(row):
+            yield "against each truth", by_truth(row)
         decided = (
             f"{row['decided_for']} of {row['contrasts']} are decided for the claim, {row['decided_against']} against"
         )
@@ -159,12 +167,27 @@ def cells_of_run(row: Mapping[str, Any]) -> dict[str, Cell]:
     effect = None
     if pd.notna(row["effect"]):
         effect = Value(row["effect"], None, row["low"], row["high"], note=bounds(row))
+    weakest = row["weakest"] if pd.notna(row["weakest"]) else row["note"]
+    if by_truth(row):
+        weakest = f"{weakest}{OVER_TRUTHS} ({by_truth(row)})"
     return {
         "claim": f"{row['statement']} ({row['place']}; {row['id']})",
         "this run": verdict_cell(row),
         "effect": effect,
-        "weakest contrast": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
+        "weakest contrast": weakest,
     }
+
+
+def by_truth(row: Mapping[str, Any]) -> str:
+    """Return the weakest contrast against each truth, where it is a mean over several; "" otherwise."""
+    told = row.get("by_truth")
+    return told if isinstance(told, str) else ""
+
+
+def _amount(contrast: Contrast) -> str:
+    low, high = contrast.interval
+    ends = f" [{number(low)}, {number(high)}]" if math.isfinite(low) else ""
+    return f"{number(contrast.mean)}{ends}"
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Cell]:

@@ -104,7 +104,10 @@ def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
             cell = by_metric.get(metric, {})
             row[labelled(label, better)] = Value(*(cell.get(name) for name in ("value", "sd", "low", "high")))
             if table.published[table.measure == metric].notna().any():
-                row[f"published {label.lower()}"] = Value(cell.get("published"))
+                whose = cell.get("published_model") if of_model.kind.iloc[0] == "truth" else None
+                row[f"published {label.lower()}"] = Value(
+                    cell.get("published"), note=f"({whose})" if pd.notna(whose) else ""
+                )
         rows.append(row)
     counted = table.n[table.measure == "accuracy"]
     count = int(counted.max()) if counted.notna().any() else "all"

@@ -137,5 +137,8 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
     pd.testing.assert_frame_equal(*frames, rtol=1e-5, atol=1e-6)  # scores are float32
     page = output.markdown.read_text()
     assert "The floor: two models that differ in nothing but their seed" in page
-    assert re.search(r"\| 4 +\| learned from scratch, plain head +\| 0.322 \[0.29", page)
+    for truth, mean in (("truth-1", "0.272"), ("truth-2", "0.372")):  # a mean over truths belongs to none
+        levels = page.partition(f"next rank of the arm, against `{truth}`")[2]
+        assert re.search(rf"\| 4 +\| learned from scratch, plain head +\| {mean} \[", levels.partition("\n## ")[0])
+    assert "next rank of the arm\n" not in page
     assert output.png.stat().st_size > 10_000

@@ -30,12 +30,23 @@ BEYOND = training(8, (0.5, 0.4), (0.05, 0.04))
         ([], "rank 4", "0.100"),
         (training(8, (5, 2), (0.8, 0.05)), "ranks 4 and 8", "0.200"),  # below the full model's
         (AGAIN, "rank 4", "0.300"),
-        (OTHER, "rank 4", "0.400"),
         (BEYOND, "rank 4", "0.100"),
     ],
 )
 def test_the_largest_distance_over_all_seeds_and_truths_counts(more, ranks, apart):
     assert finding(record([*FOUR, *FULL, *more])) == SAID.format(ranks, apart)
+
+
+def test_each_truth_has_its_course():
+    own = record([*FOUR, *FULL, *OTHER])
+    course = (
+        "which goes from 0.800 to 0.100 in training against truth and from 0.800 to 0.100 in training against other"
+    )
+    assert finding(own) == f"At equal loss the TTO of rank 4 is within 0.400 of that of rank 288, {course}"
+    assert [sentence.partition("; ")[0] for sentence in list(opening(own))[1:]] == [
+        "Where rank 4 ends, at a loss of 2.000, its TTO is 0.350 against truth",
+        "Where rank 4 ends, at a loss of 2.000, its TTO is 0.650 against other",
+    ]
 
 
 def test_what_cannot_be_compared_is_left_out():

@@ -71,24 +71,28 @@ def values_of(path: str | Path) -> np.ndarray:
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw what `table.across_table` returns: levels with the floor behind them, and paired steps."""
-    pooled = chosen(table.dropna(subset="rank"), truth=None, measure=TTO)
-    by_rank = pooled.groupby("kind").apply(lambda part: part.groupby("rank").arm.nunique().max() == 1)
-    pooled = pooled[pooled.kind.map(by_rank)]  # several arms at one rank make no line
-    looks = {kind: kind_look(kind) for kind in LEGENDS if (pooled.kind == kind).any()}
+    """Draw what `table.across_table` returns, by truth: levels with the floor behind them, and paired steps."""
+    of_arms = chosen(table.dropna(subset=["rank", "truth"]), measure=TTO)
+    by_rank = of_arms.groupby("kind").apply(lambda part: part.groupby("rank").arm.nunique().max() == 1)
+    of_arms = of_arms[of_arms.kind.map(by_rank)]  # several arms at one rank make no line
+    looks = {kind: kind_look(kind) for kind in LEGENDS if (of_arms.kind == kind).any()}
+    truths = of_arms.truth.unique()
     with style():
-        figure = Figure(figsize=(10, 4.4))
-        levels, steps = figure.subplots(1, 2, width_ratios=[1.25, 1])
-        floors = _floor(levels, table)
-        for i, (kind, look) in enumerate(looks.items()):
-            part = chosen(pooled, less=None, kind=kind).sort_values("rank")
-            levels.errorbar(part["rank"].astype(float) * 1.05**i, part.value, whiskers(part), **LINE, **look)
-        levels.set_ylim(bottom=0)
-        levels.set_title("Mean and 95 % interval over seeds", size="medium")
-        levels.set_ylabel(f"{METRICS[TTO].name}, lower is better")
-        levels.grid(axis="y")
-        rank_axis(levels, sorted(pooled["rank"].unique()))
-        _steps(steps, pooled[pooled.less.str.startswith("rank", na=False)], looks)
+        figure = Figure(figsize=(10, 0.9 + 3.5 * len(truths)))
+        for truth, (levels, steps) in zip(
+            truths, figure.subplots(len(truths), 2, squeeze=False, width_ratios=[1.25, 1]), strict=True
+        ):
+            of_truth, against = chosen(of_arms, truth=truth), f", against {truth}" if len(truths) > 1 else ""
+            floors = _floor(levels, table)
+            for i, (kind, look) in enumerate(looks.items()):
+                part = chosen(of_truth, less=None, kind=kind).sort_values("rank")
+                levels.errorbar(part["rank"].astype(float) * 1.05**i, part.value, whiskers(part), **LINE, **look)
+            levels.set_ylim(bottom=0)
+            levels.set_title(f"Mean and 95 % interval over seeds{against}", size="medium")
+            levels.set_ylabel(f"{METRICS[TTO].name}, lower is better")
+            levels.grid(axis="y")
+            rank_axis(levels, sorted(of_truth["rank"].unique()))
+            _steps(steps, of_truth[of_truth.less.str.startswith("rank", na=False)], looks)
         titled(
             figure,
             "How much leaks by rank, and by how much does each step of rank lower it?",

@@ -35,24 +35,30 @@ def across_table(
 
     `scores` has the ``model``, ``truth``, ``measure`` and ``value`` of the means of `models` against each truth, and
     `of_equals`, with ``n`` positions, those of `equals`, models that differ in nothing but their seed, by group. Levels
-    are by arm, rank and truth, and over all truths (no ``truth``). Differences, over all truths, are from the next
-    higher rank of the kind and from the family at the same rank, paired by seed, of ranks that one arm of a kind has.
+    are by arm, rank and truth, and over all truths (no ``truth``). Differences, likewise, are from the next higher rank
+    of the kind and from the family at the same rank, paired by seed, of ranks that one arm of a kind has.
     ``{measure}_floor`` is what a model of a group shows with another as the truth: of each pair, and the mean of all.
     """
     by_truth = scores.merge(pd.DataFrame(models), on="model")[[*ARM, "truth", "measure", "seed", "value"]]
     pooled = by_truth.groupby([*ARM, "measure", "seed"], sort=False, as_index=False).value.mean()
-    alone = pooled[~pooled.duplicated(["kind", "rank", "measure", "seed"], keep=False)]
-    base, differences = alone.drop(columns="arm"), []
-    for kind, part in alone.groupby("kind", sort=False):
-        for rank, higher in pairwise(sorted(part["rank"].unique())):
-            differences.append(paired(chosen(part, rank=rank), at(base, kind=kind, rank=higher), f"rank {higher}"))
-        if kind != FAMILY:
-            differences.append(paired(part, at(base, kind=FAMILY), FAMILY))
+    differences = [*_differences(by_truth), *_differences(pooled)]
     floor = [row for group, names in equals.items() for row in _floor(of_equals, group, names)]
     table = record(pd.concat([means(by_truth, pooled, *differences), pd.DataFrame(floor)]))
     metrics = table.measure.str.removesuffix(FLOOR).map(METRICS)
     better = metrics.map(lambda metric: metric.better).where(table.less.isna())
     return table.assign(unit=metrics.map(lambda metric: metric.unit), better=better)
+
+
+def _differences(levels: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield differences of levels from the next rank and from the family, each with the same seed and truth."""
+    keys = [name for name in levels if name not in ("arm", "value")]
+    alone = levels[~levels.duplicated(keys, keep=False)]
+    base = alone.drop(columns="arm")
+    for kind, part in alone.groupby("kind", sort=False):
+        for rank, higher in pairwise(sorted(part["rank"].unique())):
+            yield paired(chosen(part, rank=rank), at(base, kind=kind, rank=higher), f"rank {higher}")
+        if kind != FAMILY:
+            yield paired(part, at(base, kind=FAMILY), FAMILY)
 
 
 def of_pairs(values: np.ndarray) -> tuple[float, float, float]:
@@ -84,19 +90,19 @@ def across_page(table: pd.DataFrame, title: str) -> Page:
     names = {name: labelled(METRICS[name].label, METRICS[name].better) for name in AGAINST_TRUTHS}
     columns: dict[str, dict[str, Any]] = {names[name]: {"measure": name, "less": None} for name in AGAINST_TRUTHS}
     columns[f"{METRICS[TTO].label}, step"] = {"measure": TTO, "less": NEXT}
-    everywhere = chosen(arms, truth=None)
-    sections = [Section("Levels, and steps to the next rank of the arm", pivot(everywhere, ["rank", "way"], columns))]
     labels = {METRICS[name].label: name for name in AGAINST_TRUTHS}
-    for kind, part in chosen(everywhere, less=FAMILY).sort_values("rank", kind="stable").groupby("kind", sort=False):
-        heading = f"{TITLES[str(kind)].capitalize()}, minus the family at the same rank"
-        sections.append(Section(heading, pivot(part, ["rank"], labels)))
+    truths, sections = arms.truth.dropna().unique(), []
+    for truth in truths:
+        of_truth, against = chosen(arms, truth=truth), f", against `{truth}`" if len(truths) > 1 else ""
+        rows = pivot(of_truth, ["rank", "way"], columns)
+        sections.append(Section(f"Levels, and steps to the next rank of the arm{against}", rows))
+        of_family = chosen(of_truth, less=FAMILY).sort_values("rank", kind="stable")
+        for kind, part in of_family.groupby("kind", sort=False):
+            heading = f"{TITLES[str(kind)].capitalize()}, minus the family at the same rank{against}"
+            sections.append(Section(heading, pivot(part, ["rank"], labels)))
     if rows := _floor_rows(floor, names):
         sections.append(Section("The floor: two models that differ in nothing but their seed", rows))
-    by_truth: dict[str, dict[str, Any]] = {truth: {"truth": truth} for truth in arms.truth.dropna().unique()}
-    if len(by_truth) > 1:
-        rows = pivot(chosen(arms, measure=TTO, less=None), ["rank", "way"], by_truth)
-        sections.append(Section("TTO against each truth", rows))
-    words = legend(__file__, "across_seeds", seeds=int(everywhere.n.max()))
+    words = legend(__file__, "across_seeds", seeds=int(arms.n.max()))
     return Page(title, sections, [*words, directions(table.better)])
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from oversmoothing.claims.story.answers import at
 from oversmoothing.numerics.equal_loss import at_loss
 from oversmoothing.store.layout import number
+from oversmoothing.tables.published import listed
 from studies.along_training.table import steps
 
 UNTOLD = "Oversmoothing against loss along training"
@@ -39,23 +40,33 @@ def finding(table: pd.DataFrame) -> str:
     ranks = at(sorted(compared["rank"].unique().tolist())).removeprefix("at ")
     apart = (compared.tto - compared.highest).abs().max()
     tto = table[(table["rank"] == table["rank"].max()) & (table.measure == "tto")]
-    first, last = (number(tto.value[tto.step == step].mean()) for step in (tto.step.min(), tto.step.max()))
+    goes = []
+    for truth, own in tto.groupby("truth", sort=False):
+        first, last = (number(own.value[own.step == step].mean()) for step in (own.step.min(), own.step.max()))
+        goes.append(f"from {first} to {last} in training{_against(truth, tto)}")
     return (
         f"At equal loss the TTO of {ranks} is within {number(apart)} of that of rank {table['rank'].max()}, which goes "
-        f"from {first} to {last} in training"
+        f"{listed(goes)}"
     )
 
 
 def opening(table: pd.DataFrame) -> Iterator[str]:
-    """Yield the finding, and the numbers where the lowest rank ends, means over seeds and truths, with their limits."""
+    """Yield the finding, and the numbers where the lowest rank ends, means over seeds, with their limits."""
     yield f"TTO is the probability that leaks outside the truth's nucleus. {finding(table)}."
     compared = at_equal_loss(table)
     ends = compared[compared.step == table.step.max()]
-    lowest = ends[ends["rank"] == ends["rank"].min()].mean(numeric_only=True)
-    if len(ends):
-        low, highest = f"{lowest['rank']:.0f}", table["rank"].max()
+    ends = ends[ends["rank"] == ends["rank"].min()]
+    highest = table["rank"].max()
+    for truth, of_truth in ends.groupby("truth", sort=False):
+        lowest = of_truth.mean(numeric_only=True)
         yield (
-            f"Where rank {low} ends, at a loss of {number(lowest.loss)}, its TTO is {number(lowest.tto)}; that of rank "
-            f"{highest} is {number(lowest.highest)} where it passes this loss. These numbers have no intervals, and "
-            f"rank {highest} is then in the middle of its training."
+            f"Where rank {lowest['rank']:.0f} ends, at a loss of {number(lowest.loss)}, its TTO is "
+            f"{number(lowest.tto)}{_against(truth, ends)}; that of rank {highest} is {number(lowest.highest)} where it "
+            f"passes this loss. These numbers have no intervals, and rank {highest} is then in the middle of its "
+            "training."
         )
+
+
+def _against(truth: object, rows: pd.DataFrame) -> str:
+    """Name the truth, where there are several."""
+    return f" against {truth}" if rows.truth.nunique() > 1 else ""

@@ -12,7 +12,7 @@ from studies.byte_by_byte.table import never_argmax, text_of
 def never_predicted(table: pd.DataFrame) -> Iterator[str]:
     """Yield how many of the bytes that occur are never a model's most probable one."""
     never = never_argmax(table)
-    models = table.drop_duplicates("model")[["model", "kind", "rank"]].dropna(subset="model")
+    models = table.drop_duplicates("model")[["model", "kind", "rank", "seed"]].dropna(subset="model")
     counts = record(models.assign(value=[len(never[model]) for model in models.model]))
     occur = int((text_of(table).occurrences > 0).sum())
     sentence = (

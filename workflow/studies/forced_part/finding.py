@@ -5,33 +5,35 @@ from itertools import groupby
 
 import pandas as pd
 
-from oversmoothing.claims.story.answers import amount, at
+from oversmoothing.claims.story.answers import SEVERAL, amount, at, mean_within
 from oversmoothing.store.layout import number
 
 HALF, TENTH = 0.5, 0.1
 NOT_FORCED = "What is not forced is the model's own: its trunk, its training and its text."
 
 
-def members(table: pd.DataFrame, measure: str, truth: str | None = None) -> pd.DataFrame:
-    """Mean over seeds, and truths, of a measure, by rank, or name without one; ``low`` and ``high`` end all."""
-    family = table[(table.kind == "family") & (table.measure == measure)].dropna(subset="value")
-    family = family if truth is None else family[family.truth == truth]
-    family = family.sort_values("rank", kind="stable")
+def members(table: pd.DataFrame, measure: str, truth: str) -> pd.DataFrame:
+    """Mean over seeds of a measure against a truth, with its interval, by rank, or name without one."""
+    family = table[(table.kind == "family") & (table.measure == measure) & (table.truth == truth)]
+    family = family.dropna(subset="value").sort_values("rank", kind="stable")
     names = [model if pd.isna(rank) else int(rank) for model, rank in zip(family.model, family["rank"], strict=True)]
     groups = family.groupby(pd.Index(names, dtype=object), sort=False)
-    low, high = groups["low"].agg(pd.Series.min, skipna=False), groups["high"].agg(pd.Series.max, skipna=False)
-    return pd.DataFrame({"mean": groups["value"].mean(), "low": low, "high": high})
+    found = {member: mean_within(rows) for member, rows in groups}
+    return pd.DataFrame(found.values(), index=pd.Index(found, dtype=object), columns=["mean", "low", "high"])
 
 
 def finding(table: pd.DataFrame) -> str:
-    """State what share of the KL to the truth the heads force, if any, by rank, as far as its intervals allow."""
-    shares = [(_share(row), member) for member, row in members(table, "share").iterrows()]
-    if not shares:
+    """State what share of the KL to each truth the heads force, if any, by rank, as far as its intervals allow."""
+    told = {
+        truth: words for truth in table.truth.dropna().unique() if (words := _forced(members(table, "share", truth)))
+    }
+    if not told:
         return "What the head forces of the KL to the truth, and the rest"
-    parts = [(share, [member for _, member in group]) for share, group in groupby(shares, key=lambda pair: pair[0])]
-    (first, where), *others = parts
-    words = [f"{first} of the KL to the truth {at(where)}", *(f"{share} {at(where)}" for share, where in others)]
-    return f"Whatever can enter it, the head forces {', '.join(words)}"
+    if len(set(told.values())) == 1:
+        said = [told.popitem()[1].format("to each truth" if told else "to the truth")]
+    else:
+        said = [words.format(f"to {truth}") for truth, words in told.items()]
+    return f"Whatever can enter it, the head forces {'; '.join(said)}"
 
 
 def opening(table: pd.DataFrame) -> Iterator[str]:
@@ -43,6 +45,16 @@ def opening(table: pd.DataFrame) -> Iterator[str]:
         parts = [f"{amount(row)} of {number(whole['mean'][rank])} {at([rank])}" for rank, row in forced.iterrows()]
         if parts:
             yield f"Forced{f', against {truth}' if len(truths) > 1 else ''}, in nats: {'; '.join(parts)}."
+    if table[table.kind == "family"].seed.nunique() > 1:
+        yield SEVERAL
+
+
+def _forced(shares: pd.DataFrame) -> str:
+    """Name the shares, those of neighbouring ranks that are alike together, with a place for "to the truth"."""
+    named = [(_share(row), member) for member, row in shares.iterrows()]
+    parts = [(share, [member for _, member in group]) for share, group in groupby(named, key=lambda pair: pair[0])]
+    words = [f"{share} {at(where)}" for share, where in parts]
+    return ", ".join([f"{parts[0][0]} of the KL {{}} {at(parts[0][1])}", *words[1:]]) if parts else ""
 
 
 def _share(share: pd.Series) -> str:

@@ -12,9 +12,6 @@ __all__ = ["by_way", "passed"]
 
 def passed(table: pd.DataFrame) -> Iterator[str]:
     """Yield the share of the gradient that a head lets through, at the last step."""
-    sentence = (
-        "The share of the squared gradient of the logits that passes the head at the end of training is, without an "
-        "interval, {}."
-    )
+    sentence = "The share of the squared gradient of the logits that passes the head at the end of training is {}."
     last = table[table.step == table.step.max()]
-    return at_ends(last, sentence, measure="gradient_share", kind="family")
+    return at_ends(last, sentence, alone="It has no interval.", measure="gradient_share", kind="family")

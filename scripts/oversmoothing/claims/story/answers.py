@@ -5,11 +5,16 @@ from typing import Any
 
 import pandas as pd
 
+from oversmoothing.claims.contrast import LEAST, paired
+from oversmoothing.claims.measured import NO_SEED
+from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.store.layout import number
 from oversmoothing.tables.published import listed
 from oversmoothing.tables.record import chosen
 
-SEVERAL = "Numbers are means over trainings or truths, intervals from the lowest to the highest end of theirs."
+SEVERAL = "Numbers are means over trainings; their intervals are by Student's t over these."
+SOME = f"{SEVERAL} A number of one training has its interval over windows of text."
+EACH = "{model}"  # in what is said behind a number: one number for each model
 
 
 def at_ends(
@@ -18,17 +23,25 @@ def at_ends(
     also: Mapping[str, Mapping[str, Any]] | None = None,
     decimals: int | None = None,
     difference: bool = False,
+    alone: str = "",
     **where: Any,
 ) -> Iterator[str]:
     """Yield a sentence with a measure at the lowest and the highest rank, or in each model if none has a rank.
 
-    `sentence` and `difference` are as in `said`. `where` holds the values of columns of the rows, None where they have
-    none; `also` names further numbers by what `where` is for them instead.
+    `sentence`, `difference` and `alone` are as in `said`. `where` holds the values of columns of the rows, None where
+    they have none; `also` names further numbers by what `where` is for them instead, one for each model if the name
+    has `EACH`.
     """
     rows = selected(table, **where)
     groups = {at([member]): rows[_named(rows) == member] for member in _ends(rows)}
-    others = {label: selected(table, **{**where, **other}) for label, other in (also or {}).items()}
-    yield from said(sentence, groups | others, decimals, difference) if groups else ()
+    for label, other in (also or {}).items():
+        further = selected(table, **{**where, **other})
+        if EACH in label:
+            names = further.model.dropna().unique()
+            groups |= {label.replace(EACH, name): chosen(further, model=name) for name in names}
+        else:
+            groups[label] = further
+    yield from said(sentence, groups, decimals, difference, alone=alone) if len(rows) else ()
 
 
 def at_lowest(
@@ -58,30 +71,46 @@ def at_each(
 ) -> Iterator[str]:
     """Yield a sentence with a measure at every rank, or for every other value of a column; as `at_ends`."""
     rows = selected(table, **where)
-    labels = {value: at([int(value)]) if by == "rank" else f"({value})" for value in rows[by].dropna().unique()}
-    yield from said(sentence, {label: rows[rows[by] == value] for value, label in labels.items()}, None, difference)
+    values = sorted(rows[by].dropna().unique()) if by == "rank" else rows[by].dropna().unique()
+    labels = {value: at([int(value)]) if by == "rank" else f"({value})" for value in values}
+    groups = {label: rows[rows[by] == value] for value, label in labels.items()}
+    yield from said(sentence, groups, None, difference, [""] if by == "truth" else None)
 
 
 def said(
-    sentence: str, groups: Mapping[str, pd.DataFrame], decimals: int | None = None, difference: bool = False
+    sentence: str,
+    groups: Mapping[str, pd.DataFrame],
+    decimals: int | None = None,
+    difference: bool = False,
+    truths: Sequence[str] | None = None,
+    alone: str = "",
 ) -> Iterator[str]:
     """Yield a sentence with the numbers of groups of rows for {}, by what is said behind each, and sentences on them.
 
-    These say which numbers their intervals do not distinguish from the first or, of differences, from 0; and how
-    several rows became one number. Groups without rows are left out.
+    Several truths, by default those of the rows, have a sentence each: a mean over truths belongs to none. Further
+    sentences say which numbers cannot be distinguished from the first or, of differences, from 0; and how
+    several trainings became one number; `alone` follows numbers of which none has an interval. Groups without rows are
+    left out.
     """
-    means = {label: mean_within(rows) for label, rows in groups.items() if len(rows)}
-    if not means:
+    groups = {label: rows for label, rows in groups.items() if len(rows)}
+    if not groups:
         return
-    told = sentence.replace("{}", listed([f"{amount(mean, decimals)} {label}" for label, mean in means.items()]))
-    yield told[0].upper() + told[1:]
-    first, *others = means
-    if difference and (alike := [label for label, mean in means.items() if mean.low <= 0 <= mean.high]):
-        yield f"By {_intervals(alike)} cannot be distinguished from 0."
-    elif not difference and (alike := [label for label in others if _overlap(means[first], means[label])]):
-        yield f"By {_intervals(alike, ' alone')} cannot be distinguished from that {first}."
-    if any(len(rows) > 1 for rows in groups.values()):
-        yield SEVERAL
+    truths = truths_of(pd.concat(list(groups.values()))) if truths is None else truths
+    trainings = set[int]()
+    for truth in truths:
+        against = {label: against_truth(rows, truth) for label, rows in groups.items()}
+        against = {label: rows for label, rows in against.items() if len(rows)}
+        means = {label: mean_within(rows) for label, rows in against.items()}
+        told = listed([f"{amount(mean, decimals)} {label}" for label, mean in means.items()])
+        if len(truths) > 1:
+            told = f"{told}, against {truth}" if truth == truths[0] else f"Against {truth} it is {told}."
+        told = told if truth != truths[0] else sentence.replace("{}", told)
+        yield told[0].upper() + told[1:]
+        yield from [alone] if alone and all(pd.isna(mean.low) for mean in means.values()) else []
+        yield from _alike(against, means, difference)
+        trainings |= {rows.seed.nunique() for rows in against.values()}
+    if max(trainings) > 1:
+        yield SEVERAL if min(trainings) > 1 else SOME
 
 
 def selected(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
@@ -89,10 +118,24 @@ def selected(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
     return chosen(table, **where).dropna(subset="value")
 
 
+def truths_of(rows: pd.DataFrame) -> list[str]:
+    """Return the truths of rows; "" alone where they have none."""
+    return rows.truth.dropna().unique().tolist() or [""]
+
+
+def against_truth(rows: pd.DataFrame, truth: str) -> pd.DataFrame:
+    """Return the rows against a truth, without means over truths; all, if they have none."""
+    return chosen(rows, truth=truth) if truth and rows.truth.notna().any() else rows
+
+
 def mean_within(rows: pd.DataFrame) -> pd.Series:
-    """``mean`` of the values of rows; ``low`` and ``high`` end all their intervals, NaN if one has none."""
-    low, high = rows.low.min(skipna=False), rows.high.max(skipna=False)
-    return pd.Series({"mean": rows.value.mean(), "low": low, "high": high})
+    """``mean`` of the values of rows against one truth, with the ends ``low`` and ``high`` of its interval.
+
+    Over several seeds that is of Student's t; of a single row it is its own, and otherwise unknown (NaN).
+    """
+    own = _by_seed(rows)
+    low, high = (rows.low.iloc[0], rows.high.iloc[0]) if len(rows) == 1 else student_interval(own.tolist())[1:]
+    return pd.Series({"mean": own.mean(), "low": low, "high": high})
 
 
 def amount(mean: pd.Series, decimals: int | None = None) -> str:
@@ -121,11 +164,41 @@ def _ends(rows: pd.DataFrame) -> list[Any]:
     return sorted({int(ranks.min()), int(ranks.max())}) if len(ranks) else list(rows.model.dropna().unique())
 
 
+def _by_seed(rows: pd.DataFrame) -> pd.Series:
+    return rows.value.groupby(rows.seed.fillna(NO_SEED).astype(int)).mean()
+
+
+def _alike(groups: Mapping[str, pd.DataFrame], means: Mapping[str, pd.Series], difference: bool) -> Iterator[str]:
+    """Yield which numbers cannot be distinguished from the first, paired by seed if they can be, or from 0."""
+    first, *others = means
+    if difference:
+        alike = [label for label, mean in means.items() if mean.low <= 0 <= mean.high]
+        yield from [f"By {_intervals(alike)} cannot be distinguished from 0."] if alike else []
+        return
+    pairs = {label: _less(groups[label], groups[first]) for label in others}
+    by_seed = [label for label, less in pairs.items() if less and less[0] <= 0 <= less[1]]
+    alone = [label for label, less in pairs.items() if not less and _overlap(means[first], means[label])]
+    if by_seed:
+        yield f"Paired by seed, the {_numbers(by_seed)} cannot be distinguished from that {first}."
+    if alone:
+        yield f"By {_intervals(alone, ' alone')} cannot be distinguished from that {first}."
+
+
+def _less(rows: pd.DataFrame, others: pd.DataFrame) -> tuple[float, float] | None:
+    """Return the interval of the mean difference over the seeds that both have; None of a single one."""
+    one, other = (_by_seed(part[part.seed.notna()]) for part in (rows, others))
+    if len(one.index.intersection(other.index)) < LEAST:
+        return None
+    return student_interval(paired(one, other).tolist())[1:]
+
+
 def _overlap(a: pd.Series, b: pd.Series) -> bool:
     return bool(a.low <= b.high and b.low <= a.high)
 
 
+def _numbers(labels: Sequence[str]) -> str:
+    return f"number{'s' if len(labels) > 1 else ''} {listed(labels)}"
+
+
 def _intervals(labels: Sequence[str], alone: str = "") -> str:
-    several = len(labels) > 1
-    whose, numbers = ("their intervals", "numbers") if several else ("its interval", "number")
-    return f"{whose}{alone} the {numbers} {listed(labels)}"
+    return f"{'their intervals' if len(labels) > 1 else 'its interval'}{alone} the {_numbers(labels)}"
