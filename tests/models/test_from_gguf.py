@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 import torch
+from gguf import GGMLQuantizationType
 from gguf_models import write_small_gguf
 from hub_models import TOKEN_LAYOUTS, edit, write_token_model
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.models.qwen2.tokenization_qwen2 import PRETOKENIZE_REGEX
 
@@ -89,6 +91,17 @@ def test_the_size_of_heads_is_the_one_that_the_file_says(tmp_path, monkeypatch, 
         assert torch.equal(made(ids).logits, own(ids).logits)
 
 
+def test_without_a_number_of_key_heads_there_are_as_many_as_heads(tmp_path, monkeypatch):
+    kind, rows, shape = TOKEN_LAYOUTS["llama"]
+    monkeypatch.setitem(TOKEN_LAYOUTS, "llama", (kind, rows, shape | {"num_key_value_heads": 2}))
+    source = write_small_gguf(tmp_path / "small.gguf")
+    path = tmp_path / "small.gguf"
+    path.write_bytes(path.read_bytes().replace(b"llama.attention.head_count_kv", b"other.attention.head_count_kv"))
+    write_folder(path, tmp_path)
+    for name, weight in load_file(source / "model.safetensors").items():
+        assert torch.equal(load_file(tmp_path / "model.safetensors")[name], weight), name
+
+
 def test_tokens_are_those_of_the_model_that_it_came_from(tmp_path):
     folder, source = converted(tmp_path)
     made, own = (load_tokenizer(each / "tokenizer.json") for each in (folder, source))
@@ -138,15 +151,16 @@ def test_the_id_before_a_text_is_the_one_that_the_file_says(tmp_path, said, firs
     assert id_before_texts(load_tokenizer(path), path) == first
 
 
-def test_quantised_weights_are_near(tmp_path):
-    folder, source = converted(tmp_path, "qwen3", quantised=True)
+@pytest.mark.parametrize(("stored", "most"), [("Q8_0", 0.01), ("Q4_0", 0.2), ("BF16", 0.01), ("F16", 0.001)])
+def test_quantised_weights_are_near(tmp_path, stored, most):
+    folder, source = converted(tmp_path, "qwen3", stored=GGMLQuantizationType[stored])
     made, own = (AutoModelForCausalLM.from_pretrained(each, dtype=torch.float32) for each in (folder, source))
     weights = dict(own.named_parameters())
     errors = {name: weight.sub(weights[name]).abs().max() for name, weight in made.named_parameters()}
     assert {name for name, error in errors.items() if error} == {
         f"model.layers.{i}.self_attn.{name}.weight" for i in range(2) for name in ("o_proj", "q_norm", "k_norm")
     }
-    assert max(errors.values()) < 0.01
+    assert max(errors.values()) < most
 
 
 def without_norm(name, values):

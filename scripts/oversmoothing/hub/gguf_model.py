@@ -170,6 +170,7 @@ def _check_plain(architecture: str, own: Mapping[str, Any]) -> None:
 
 def _numbers(architecture: str, own: Mapping[str, Any], tokens: int) -> dict[str, Any]:
     """Return the numbers of the config by their names in transformers; raise for one out of bounds."""
+    own = {"attention.head_count_kv": own.get("attention.head_count"), **own}
     config: dict[str, Any] = {}
     for key, number in NUMBERS.items():
         if key not in own and number.otherwise is not None:
