@@ -4,20 +4,19 @@ import json
 import zipfile
 
 import numpy as np
-from gguf import MODEL_ARCH, GGMLQuantizationType, GGUFWriter, TokenType, get_tensor_name_map, quantize
+from gguf import MODEL_ARCH, GGUFWriter, TokenType, get_tensor_name_map, quantize
 from hub_models import write_token_model
 from tokenizers import Tokenizer
 
 ARCHITECTURES = {"llama": MODEL_ARCH.LLAMA, "qwen2": MODEL_ARCH.QWEN2, "qwen3": MODEL_ARCH.QWEN3}
-Q8 = GGMLQuantizationType.Q8_0
 TYPES = {"special": TokenType.CONTROL, "added": TokenType.USER_DEFINED, "normal": TokenType.NORMAL}
 
 
-def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=None, weights=None, quantised=False):
+def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=None, weights=None, stored=None):
     """Write a model of `hub_models.write_token_model` to a GGUF file; return the folder that it came from.
 
     `division` is the key ``tokenizer.ggml.pre``, `kind` is ``tokenizer.ggml.model``; `more` adds what else there is.
-    `weights` may change each tensor, by name, or drop it with None. `quantised`, in eight bits, are those whose rows
+    `weights` may change each tensor, by name, or drop it with None. `stored` is the type in which those are whose rows
     have a multiple of 32 numbers.
     """
     folder = path.parent / f"{path.stem}-source"
@@ -51,8 +50,8 @@ def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=N
         if values is None:
             continue
         to = f"{names.get_name(stem)}.{last}"
-        if quantised and values.shape[-1] % 32 == 0:  # the numbers of a block
-            writer.add_tensor(to, quantize(values, Q8), raw_dtype=Q8)
+        if stored is not None and values.shape[-1] % 32 == 0:  # the numbers of a block
+            writer.add_tensor(to, quantize(values, stored), raw_dtype=stored)
         else:
             writer.add_tensor(to, values)
     writer.write_header_to_file()

@@ -104,7 +104,7 @@ def test_a_job_that_ends_between_two_steps_leaves_no_half_asset_and_keeps_the_wh
 def test_a_file_that_cannot_be_converted_leaves_the_earlier_folder(gguf, assets):
     fetching.main(job({}, assets / "small.json", {"gguf": str(gguf)}))
     gguf.write_bytes(gguf.read_bytes()[:5000])
-    with pytest.raises(UserError, match="no causal language model in GGUF"):
+    with pytest.raises(UserError, match=r"small\.gguf: .* its header has no room: the file is damaged or not complete"):
         fetching.main(job({}, assets / "small.json", {"gguf": str(gguf)}))
     asset_folder(assets / "small.json")
     assert not (assets / ".small.part").exists()

@@ -113,6 +113,18 @@ def tensor(name, change):
     return rewrite
 
 
+def adapter(*weights, whole=True):
+    """Put the files of an adapter beside the weights of a whole model, or in their place."""
+
+    def put(folder):
+        for name in ("adapter_config.json", *weights):
+            (folder / name).write_bytes(b"{}")
+        if not whole:
+            (folder / "model.safetensors").rename(folder / "adapter_model.safetensors")
+
+    return put
+
+
 def renamed(name):
     return lambda folder: (folder / "model.safetensors").rename(folder / name)
 
@@ -131,7 +143,10 @@ MATRIX, POSITIONS = "transformer.h.0.mlp.c_fc.weight", "transformer.wpe.weight"
         (config(_attn_implementation={"": "a/b"}), "config.json: _attn_implementation is {'': 'a/b'}: code of"),
         (config(_experts_implementation_internal="a/b"), "_experts_implementation_internal is 'a/b': code of"),
         (config(parts=[{"_attn_implementation": "a/b"}]), "_attn_implementation is 'a/b': code of"),
-        (written(b"{}", "adapter_config.json"), "adapter_config.json: an adapter of another model"),
+        (adapter(), "adapter_config.json: left over from an adapter, as beside a model that was merged with it; move"),
+        (adapter("adapter_model.safetensors"), "adapter_config.json: an adapter beside the weights of a whole model"),
+        (adapter("adapter_model.bin"), "adapter_config.json: an adapter beside the weights of a whole model"),
+        (adapter(whole=False), "adapter_config.json: an adapter of another model; merge the two and save the whole"),
         (config(**UNHEARD), "no complete causal language model that needs no code"),
         (config(**QUANTISED), r"config.json: quantised \(gptq\); save a dequantised copy, without"),
         (config(quantization={"bits": 4}), r"config.json: quantised \(quantization\); save a dequantised copy"),
@@ -252,3 +267,11 @@ def test_a_file_in_place_of_a_folder(folder):
     torch.save({"a": torch.zeros(2)}, folder / "own.pt")
     with pytest.raises(UserError, match=r"own\.pt: pickled weights, which can run code and are never read: load the"):
         load(folder / "own.pt")
+
+
+def test_a_merged_model_is_read_once_the_left_over_adapter_has_moved(folder, tmp_path):
+    adapter()(folder)
+    with pytest.raises(UserError, match=r"move adapter_config\.json to another folder, or name a copy of the folder"):
+        load(folder)
+    (folder / "adapter_config.json").rename(tmp_path / "adapter_config.json")
+    load(folder)

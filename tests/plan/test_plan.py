@@ -9,7 +9,7 @@ from default_config import DEFAULT, default
 
 import plan
 from checks.config import check, check_device
-from checks.paths import check_paths
+from checks.paths import check_models, check_paths
 from oversmoothing.models.output_kinds import KINDS, LINEAR
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.tables import kinds
@@ -176,6 +176,10 @@ def test_files_and_packages_are_assets_that_are_made_here(tmp_path):
         check_paths(config)
     (tmp_path / "small.gguf").write_bytes(bytes(10**7))
     check_paths(config)
+    with pytest.raises(
+        ConfigError, match=r"truths\.0\.hub: .*small\.gguf: no GGUF file, which begins with the letters"
+    ):
+        check_models(config)
     assert plan.needs.study(config)["converted"] == 8 * 10**7
     assert plan.resources.asset_memory(assets[of_file]) == 1500 + 12 * 10
     assert plan.resources.asset_memory(assets[of_file], attempt=2) == (1500 + 12 * 10) * 3 // 2

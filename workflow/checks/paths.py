@@ -10,6 +10,7 @@ from typing import Any
 
 from oversmoothing.data.globs import CONTROL, matching_files, why_none
 from oversmoothing.hub.names import Named, as_folder, as_gguf
+from oversmoothing.jobs import UserError
 from plan import studies
 from plan.corpus import local_shards, patterns, user_files
 from plan.settings import ConfigError
@@ -20,6 +21,18 @@ def check_paths(config: Mapping[str, Any]) -> None:
     """Check the names of all paths, and that checkpoints, files of studies and folders of models exist."""
     for message in (*_unreadable(config), *_missing(config), *_no_folders(config)):
         raise ConfigError(message)
+
+
+def check_models(config: Mapping[str, Any]) -> None:
+    """Check that the headers of GGUF files that the config names are those of models that can be converted."""
+    for key, path in _folders(config):
+        if as_gguf(path):
+            from oversmoothing.hub.gguf_model import check_gguf  # with NumPy, which few configs need
+
+            try:
+                check_gguf(path)
+            except UserError as error:
+                raise ConfigError(f"{key}: {error}") from None
 
 
 def missing_text(config: Mapping[str, Any]) -> list[str]:

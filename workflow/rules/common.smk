@@ -18,7 +18,7 @@ sys.path[:0] = [workflow.basedir, SCRIPTS]
 
 import plan
 from checks.config import check, check_device
-from checks.paths import check_paths, check_sources, check_text, missing_text
+from checks.paths import check_models, check_paths, check_sources, check_text, missing_text
 from checks.repeated_keys import check_keys
 from checks.versions import check_fetched
 from checks.versions import other_versions
@@ -45,6 +45,8 @@ plan.studies.fill_in(config)
 check(config)
 begin(config, leads=workflow.is_main_process)
 check_paths(config)
+if workflow.is_main_process:
+    check_models(config)
 for message in missing_text(config):
     logger.warning(f"{message}; until it is there, only `needs`, `assets` and `so_far` can be made")
 # Jobs in environments of conda have the versions of envs/environment.yaml.

@@ -80,11 +80,20 @@ def _command(given: Sequence[str]) -> str:
 
 
 def _check_words(given: Sequence[str]) -> None:
-    """Raise a `UserError` for an argument that is not UTF-8, as no file that is named in JSON or a config may be."""
+    """Raise a `UserError` for an argument that is not UTF-8, as no file that is named in JSON or a config may be.
+
+    Also for a GGUF file that cannot be converted, which its header says at once.
+    """
+    from oversmoothing.hub.names import GGUF, as_gguf
     from oversmoothing.jobs import UserError
 
     if odd := next((word for word in given if any("\ud800" <= character <= "\udfff" for character in word)), None):
         raise UserError(f"{odd!r} is not UTF-8: rename the file or folder")
+    for word in given:
+        if word.endswith(GGUF) and (path := as_gguf(word)) and path.is_file():
+            from oversmoothing.hub.gguf_model import check_gguf  # with NumPy, which takes a second
+
+            check_gguf(path)
 
 
 @contextmanager

@@ -14,7 +14,9 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from oversmoothing.jobs import UserError
+from oversmoothing.printable import printable
 
+LENGTH = struct.Struct("<Q")  # before a text
 MAGIC, VERSIONS = b"GGUF", (2, 3)
 LONGEST = 1 << 26  # bytes of a header: a vocabulary of 256,000 tokens with its merges takes 16 million
 LONGEST_KEY, LONGEST_NAME, MOST_DIMENSIONS = 256, 64, 4  # the last two are those of the format
@@ -59,12 +61,14 @@ def read_header(path: str | Path) -> Header:
             raise UserError(f"{path}: no GGUF file, which begins with the letters GGUF; fetch it again")
         version = int.from_bytes(file.read(4), "little")
         if version not in VERSIONS:
-            raise UserError(f"{path}: GGUF of version {version}, and only 2 and 3, little-endian, are read; fetch another")
+            raise UserError(
+                f"{path}: GGUF of version {version}, and only 2 and 3, little-endian, are read; fetch another"
+            )
         with mmap.mmap(file.fileno(), min(size, LONGEST), access=mmap.ACCESS_READ) as held:
             try:
                 return _read(_Bytes(held), size)
             except UserError as fault:
-                raise UserError(f"{path}: {fault}: {DAMAGED}") from None
+                raise UserError(f"{path}: {printable(str(fault))}: {DAMAGED}") from None
 
 
 class _Bytes:
@@ -88,13 +92,25 @@ class _Bytes:
 
     def text(self, what: str, longest: int = LONGEST) -> str:
         """Take a text of UTF-8."""
-        length = self.number("Q", what)
-        self.check(length, 1, f"{what} has {length} bytes")
-        if length > longest:
-            raise UserError(f"{what} has {length} bytes, and at most {longest} are read")
-        self.at += length
+        (text,) = self.texts(1, what)
+        if len(text) > longest:
+            raise UserError(f"{what} has {len(text)} letters, and at most {longest} are read")
+        return text
+
+    def texts(self, count: int, what: str) -> list[str]:
+        """Take texts of UTF-8, of which a vocabulary has a few hundred thousand."""
+        self.check(count, LENGTH.size, f"{what} has {count} texts")
+        held, at, taken = self.held, self.at, []
+        for _ in range(count):
+            length = LENGTH.unpack(held[at : at + LENGTH.size].ljust(LENGTH.size, b"\0"))[0]
+            at += LENGTH.size
+            taken.append(held[at : at + length])
+            at += length
+            if at > len(held):
+                raise UserError(f"{what} has a text of {length} bytes, for which its header has no room")
+        self.at = at
         try:
-            return self.held[self.at - length : self.at].decode()
+            return [text.decode() for text in taken]
         except UnicodeDecodeError:
             raise UserError(f"{what} is no UTF-8") from None
 
@@ -107,8 +123,7 @@ class _Bytes:
         code, count = self.number("I", key), self.number("Q", key)
         if code != TEXT:
             return self.numbers(code, count, key)
-        self.check(count, 8, f"{key} has {count} texts")
-        return [self.text(key) for _ in range(count)]
+        return self.texts(count, key)
 
     def numbers(self, code: int, count: int, key: str) -> tuple[Any, ...]:
         """Take numbers of one type."""
@@ -182,6 +197,8 @@ def _aligned(at: int, alignment: int) -> int:
 
 
 def shown(value: Any) -> str:
-    """Return a value of a header as a message shows it, whatever its length."""
+    """Return a value of a header as a message shows it, whatever its length; None is that of a key that is absent."""
+    if value is None:
+        return "absent"
     text = repr(value[:WIDTH] if isinstance(value, str | list | tuple) else value)
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."

@@ -14,6 +14,7 @@ from gguf.constants import GGMLQuantizationType, TokenType
 
 from oversmoothing.hub.gguf_header import DAMAGED, Header, read_header, shown
 from oversmoothing.jobs import UserError
+from oversmoothing.printable import printable
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +23,7 @@ Shape = tuple[int, ...]
 FULL = "name the model that it was made from, a folder of safetensors or a name on the hub"
 BYTE_LEVEL = "gpt2"  # the value of `tokenizer.ggml.model` for byte-level byte-pair encoding
 DIVISIONS = ("gpt-2", "smollm", "llama-bpe", "qwen2")  # values of `tokenizer.ggml.pre`: words before the merges
+BEGUN = ("llama-bpe",)  # an id stands before texts unless the file says otherwise
 PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf")
 FREQUENCIES = "rope_freqs.weight"  # by what the frequencies of rotary positions are divided, as in Llama 3.1
 UNPACKED = set(GGMLQuantizationType) - {
@@ -93,7 +95,7 @@ def check_gguf(path: str | Path) -> Described:
         config = _numbers(architecture, own, len(header.said["tokenizer.ggml.tokens"]))
         _check_tensors(architecture, header, config)
     except UserError as fault:
-        raise UserError(f"{path}: {fault}") from None
+        raise UserError(f"{path}: {printable(str(fault))}") from None
     config["model_type"], config["tie_word_embeddings"] = architecture, "output.weight" not in header.tensors
     config |= {f"{each}_token_id": header.said.get(f"tokenizer.ggml.{each}_token_id") for each in SPECIAL}
     return Described(header, architecture, config)
@@ -111,8 +113,8 @@ def _check_whole(path: Path, said: Mapping[str, Any]) -> None:
     number = said.get("split.no", 0)
     raise UserError(
         f"part {number + 1 if isinstance(number, int) else shown(number)} of {shown(parts)} of a model; join them with "
-        f"`llama-gguf-split --merge {shlex.quote(first)} {shlex.quote(whole)}`, which is a tool of llama.cpp, and name "
-        f"{whole}"
+        f"`llama-gguf-split --merge {shlex.quote(first)} {shlex.quote(whole)}`, a tool of llama.cpp, "
+        "and name the file that it writes"
     )
 
 
@@ -138,9 +140,16 @@ def _check_tokens(said: Mapping[str, Any]) -> None:
         id = said.get(key := f"tokenizer.ggml.{each}_token_id")
         if id is not None and not (type(id) is int and 0 <= id < len(names)):
             raise UserError(f"{key} is {shown(id)}, and there are {len(names)} tokens; {DAMAGED}")
-    begins = said.get("tokenizer.ggml.add_bos_token", False)
+    begins = begins_with_an_id(said)
     if type(begins) is not bool:
         raise UserError(f"tokenizer.ggml.add_bos_token is {shown(begins)}, neither true nor false; {DAMAGED}")
+    if begins and said.get("tokenizer.ggml.bos_token_id") is None:
+        raise UserError(f"tokenizer.ggml.bos_token_id is absent, and it stands before a text; {DAMAGED}")
+
+
+def begins_with_an_id(said: Mapping[str, Any]) -> Any:
+    """Return whether an id stands before texts, as the file says, or as the kind of tokenizer implies."""
+    return said.get("tokenizer.ggml.add_bos_token", said["tokenizer.ggml.pre"] in BEGUN)
 
 
 def _texts(said: Mapping[str, Any], key: str) -> list[str]:
@@ -155,15 +164,19 @@ def _check_plain(architecture: str, own: Mapping[str, Any]) -> None:
         if key in own and own[key] not in harmless:
             raise UserError(f"{architecture}.{key} is {shown(own[key])}, which is not converted; {FULL}")
     if unknown := sorted(set(own) - set(NUMBERS) - set(HEAD) - set(PLAIN) - FURTHER):
-        logger.warning("left out, for it is unknown here: %s", ", ".join(f"{architecture}.{key}" for key in unknown))
+        names = ", ".join(f"{architecture}.{key}" for key in unknown)
+        logger.warning("left out, for nothing here reads it: %s", printable(names))
 
 
 def _numbers(architecture: str, own: Mapping[str, Any], tokens: int) -> dict[str, Any]:
-    """Return the numbers of the config by their names in transformers; raise for one that is absent or out of bounds."""
+    """Return the numbers of the config by their names in transformers; raise for one out of bounds."""
+    own = {"attention.head_count_kv": own.get("attention.head_count"), **own}
     config: dict[str, Any] = {}
     for key, number in NUMBERS.items():
         if key not in own and number.otherwise is not None:
-            logger.warning("%s.%s is not said; it is taken as %g, as llama.cpp does", architecture, key, number.otherwise)
+            logger.warning(
+                "%s.%s is not said; it is taken as %g, as llama.cpp does", architecture, key, number.otherwise
+            )
         config[number.name] = _within(own.get(key, number.otherwise), number, f"{architecture}.{key}")
     width, heads = config["hidden_size"], config["num_attention_heads"]
     if heads % config["num_key_value_heads"]:
@@ -173,8 +186,15 @@ def _numbers(architecture: str, own: Mapping[str, Any], tokens: int) -> dict[str
         )
     size = own.get(HEAD[0], width // heads)
     for key in HEAD:
-        if (own_size := own.get(key, size)) != size or type(size) is not int or size % 2 or not 0 < size <= LARGEST_HEAD:
-            raise UserError(f"{architecture}.{key} is {shown(own_size)}, where heads have {shown(size)} numbers; {FULL}")
+        if (
+            (own_size := own.get(key, size)) != size
+            or type(size) is not int
+            or size % 2
+            or not 0 < size <= LARGEST_HEAD
+        ):
+            raise UserError(
+                f"{architecture}.{key} is {shown(own_size)}, where heads have {shown(size)} numbers; {FULL}"
+            )
     if (rows := own.get("vocab_size", tokens)) != tokens:
         raise UserError(f"{architecture}.vocab_size is {shown(rows)}, and there are {tokens} tokens; {DAMAGED}")
     config["head_dim"], config["vocab_size"] = size, tokens

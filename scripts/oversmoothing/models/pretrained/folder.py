@@ -63,7 +63,7 @@ def check_folder(folder: str | Path) -> ModelFolder:
     folder = Path(folder)
     check_links(folder)
     if (folder / ADAPTER).exists():
-        raise UserError(f"{folder / ADAPTER}: an adapter of another model; merge the two and save the whole model")
+        raise UserError(f"{folder / ADAPTER}: {_what_of_the_adapter(folder)}")
     read = {name: read_json(folder / name) for name in JSON if (folder / name).exists()}
     read[CONFIG] = read_json(folder / CONFIG)
     for name, key in ELSEWHERE.items():
@@ -75,6 +75,22 @@ def check_folder(folder: str | Path) -> ModelFolder:
     shapes = {name: shape for name, (shape, _) in headers.items()}
     _check_sizes(folder / CONFIG, read[CONFIG], shapes)
     return ModelFolder(folder, read[CONFIG], files, shapes, {name: dtype for name, (_, dtype) in headers.items()})
+
+
+def _what_of_the_adapter(folder: Path) -> str:
+    """Return what a file that describes an adapter says of a folder, and what to do.
+
+    With the package `peft`, transformers would look for the adapter and add it to the weights beside it.
+    """
+    if not any((folder / name).exists() for name in (SINGLE, INDEX)):
+        return "an adapter of another model; merge the two and save the whole model"
+    copy = f"move {ADAPTER} to another folder, or name a copy of the folder without it"
+    if any(folder.glob("adapter_model.*")):
+        return (
+            "an adapter beside the weights of a whole model, which may hold it already or not; save what you mean, "
+            f"merged, to a folder of its own, or, if the whole model is meant, {copy}"
+        )
+    return f"left over from an adapter, as beside a model that was merged with it; {copy}"
 
 
 def check_floats(content: ModelFolder, parameters: Collection[str]) -> None:

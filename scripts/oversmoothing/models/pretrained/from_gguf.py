@@ -20,7 +20,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFa
 
 from oversmoothing.data.tokens.vocabulary import FAST
 from oversmoothing.hub.gguf_header import DAMAGED, Tensor
-from oversmoothing.hub.gguf_model import FREQUENCIES, Described, check_gguf
+from oversmoothing.hub.gguf_model import FREQUENCIES, Described, begins_with_an_id, check_gguf
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_causal_lm, one_line_errors
 from oversmoothing.models.pretrained.folder import CONFIG, SINGLE, check_finite
@@ -85,7 +85,7 @@ def byte_pair_tokenizer(said: Mapping[str, Any]) -> Tokenizer:
     tokenizer.add_tokens(
         [AddedToken(name, normalized=False) for name, _, type in entries if type == TokenType.USER_DEFINED]
     )
-    if said.get("tokenizer.ggml.add_bos_token", division in BEGUN):
+    if begins_with_an_id(said):
         first = said["tokenizer.ggml.bos_token_id"]
         tokenizer.post_processor = TemplateProcessing(
             single=[names[first], "$A"], special_tokens=[(names[first], int(first))]
@@ -110,7 +110,6 @@ PRE_TOKENIZERS: dict[Any, Callable[[], Any]] = {
 }
 WHOLE_WORDS = ("llama-bpe",)  # a word that is a token is not divided, whatever its merges
 NORMALIZED = ("qwen2",)  # in NFC
-BEGUN = ("llama-bpe",)  # an id stands before texts unless the file says otherwise
 
 
 def _describe(tokenizer: Tokenizer, said: Mapping[str, Any]) -> PreTrainedTokenizerFast:

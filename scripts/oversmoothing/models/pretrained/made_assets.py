@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from oversmoothing.hub.client import alone_in
+from oversmoothing.hub.gguf_model import check_gguf
 from oversmoothing.hub.package import package_of, pinned_wheel, take_model
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_causal_lm
@@ -34,6 +35,7 @@ def make_asset(source: Mapping[str, str], folder: str | Path) -> dict[str, Any]:
 def _from_gguf(path: Path, folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UserError(f"{path}: no such file (searched from {Path.cwd()})")
+    check_gguf(path)  # before gigabytes are read
     digest = sha256(path)
     with alone_in(folder), atomic_folder(folder) as new:
         logger.info("%s: converting %d bytes to float32", path, path.stat().st_size)
