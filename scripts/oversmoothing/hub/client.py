@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.hub.cache import COMMIT, check_links, lacking, snapshot_of
+from oversmoothing.hub.cache import COMMIT, SNAPSHOTS, cache_name, check_links, lacking, snapshot_of
 from oversmoothing.hub.formats import instead_of_safetensors
 from oversmoothing.hub.listing import MissingRevisionError, Repository, asking, list_files, matches, resolve
 from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES
@@ -22,6 +22,8 @@ from oversmoothing.store.provenance import sha256
 
 logger = logging.getLogger(__name__)
 
+LARGE = re.compile("[0-9a-f]{64}")  # checksum of a large file, which is its SHA-256; of others it is Git's
+TRIVIAL = 100  # bytes of a file that may be equal to another, such as {}
 CACHE_NEEDS = MODEL_NEEDS + TOKENIZER_FILES  # whoever loads a model alone leaves its tokenizer on the hub
 
 
@@ -40,6 +42,7 @@ def fetch(
     """
     asked = repository.revision
     folder = cached(repository, CACHE_NEEDS if patterns == MODEL_FILES else patterns)
+    listed: Mapping[str, str] = {}
     if folder is None:
         try:
             commit = resolve(repository)
@@ -49,21 +52,24 @@ def fetch(
             missing, repository = repository, replace(repository, revision=otherwise)
             commit = resolve(repository)
             logger.warning("%s: the hub has no such revision; reading %s instead: %s", missing, otherwise, commit)
-        files: Mapping[str, Any] = list_files(repository, commit, patterns, patterns if needed is None else needed)
-        logger.info("%s is %s: %d files", repository, commit, len(files))
-        for file in files:
+        listed = list_files(repository, commit, patterns, patterns if needed is None else needed)
+        logger.info("%s is %s: %d files", repository, commit, len(listed))
+        for file in listed:
             folder = _download(repository, commit, file)
     if folder is None:
         raise UserError(f"{repository}: it contains nothing that this workflow can read")
-    files = _checked(repository, folder, patterns)
+    files = _checked(repository, folder, patterns, listed)
     named = {"repository": repository.name, "kind": repository.kind, "revision": repository.revision}
     named |= {"instead_of": asked} if repository.revision != asked else {}
     return {**named, "commit": folder.name, "folder": str(folder), "files": files}
 
 
 def cached(repository: Repository, needed: Sequence[str]) -> Path | None:
-    """Return the snapshot of a revision in the hub's own cache on this machine; None if it is not there and whole."""
-    from huggingface_hub import snapshot_download
+    """Return the snapshot of a revision in the hub's own cache on this machine; None if it is not there and whole.
+
+    A `UserError` names a folder that leads to another model's, and a ref that is damaged.
+    """
+    from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HFValidationError, IncompleteSnapshotError, LocalEntryNotFoundError
 
     if ".." in repository.revision:  # no name of a revision, but one that leads out of the cache
@@ -75,13 +81,26 @@ def cached(repository: Repository, needed: Sequence[str]) -> Path | None:
         folder = Path(error.snapshot_path)
     except (LocalEntryNotFoundError, HFValidationError):
         return None
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{repository}: its refs in the hub's cache are damaged ({error}); delete them, in "
+            f"{constants.HF_HUB_CACHE}/{cache_name(kind, name)}/refs, and run again"
+        ) from error
     if not COMMIT.fullmatch(folder.name):
         return None
     if missing := lacking(folder, needed):
         logger.warning("%s: it has no %s, so it is fetched; to read it as it is, name this folder", folder, missing)
         return None
+    there = folder.resolve()
+    if (there.parents[1].name, there.parent.name, there.name) != (cache_name(kind, name), SNAPSHOTS, folder.name):
+        raise UserError(
+            f"{folder}: a link to {there}, which is no snapshot of it; remove the link, or name that folder"
+        )
     if snapshot_of(folder):
         check_links(folder)
+    if odd := _unnamed(folder, needed):
+        logger.warning("%s: no link to a file named by its checksum, so it is compared with the hub's", odd)
+        return None
     return folder
 
 
@@ -122,27 +141,66 @@ def _download(repository: Repository, commit: str, file: str, again: bool = Fals
     return Path(path).parents[file.count("/")]
 
 
-def _checked(repository: Repository, folder: Path, patterns: Sequence[str]) -> dict[str, Any]:
-    """Return size and SHA-256 of a snapshot's files; what is not as the hub describes it is fetched again, once."""
+def _checked(
+    repository: Repository, folder: Path, patterns: Sequence[str], listed: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return size and SHA-256 of a snapshot's files; what is not as the hub describes it is fetched again, once.
+
+    The checksums are those that the hub `listed`, if it was asked, or else the names in its cache.
+    """
     for again in (True, False):
         files = take_stock(folder, patterns)["files"]
-        damaged = [file for file, facts in files.items() if not _is_whole(folder / file, facts["sha256"])]
+        damaged = [
+            file
+            for file, facts in files.items()
+            if not is_whole(folder / file, facts["sha256"], listed.get(file) or checksum_of(folder / file))
+        ]
         for file in damaged if again else ():
-            logger.warning("%s: not as the hub describes it; fetching it again", folder / file)
-            _download(repository, folder.name, file, again)
+            logger.warning("%s: not as the hub describes it; fetching it again", path := folder / file)
+            if elsewhere := checksum_of(path) != listed.get(file, checksum_of(path)):
+                path.unlink()  # huggingface_hub leaves a file or a link that is there
+            try:
+                _download(repository, folder.name, file, not elsewhere)
+            except UserError as error:
+                raise damage(repository, folder.name, folder, file) from error
         if not damaged:
             return files
     raise UserError(f"{repository}: {damaged[0]} was damaged in transfer; run again, or from another network")
 
 
-def _is_whole(path: Path, digest: str) -> bool:
-    """Return whether a file in the cache has the checksum that is the name of what it links to, if it is one."""
+def is_whole(path: Path, digest: str, checksum: str) -> bool:
+    """Return whether a file, whose SHA-256 is `digest`, has a checksum of the hub: SHA-256 if it is large, or Git's."""
     from huggingface_hub.utils.sha import git_hash
 
-    blob = path.readlink().name if path.is_symlink() else ""
-    if re.fullmatch("[0-9a-f]{64}", blob):  # of a large file
-        return digest == blob
-    return not COMMIT.fullmatch(blob) or git_hash(path.read_bytes()) == blob
+    if LARGE.fullmatch(checksum):
+        return digest == checksum
+    return bool(checksum) and git_hash(path.read_bytes()) == checksum
+
+
+def checksum_of(path: Path) -> str:
+    """Return the checksum that names what a file in the cache links to; "" for any other file."""
+    name = path.readlink().name if path.is_symlink() else ""
+    return name if LARGE.fullmatch(name) or COMMIT.fullmatch(name) else ""
+
+
+def damage(repository: Repository, commit: str, folder: Path, file: str) -> UserError:
+    """Return the error about a file in the cache that is damaged and cannot be fetched again now."""
+    how = f"hf download {repository.name} {file} --repo-type {repository.kind} --revision {commit}"
+    return UserError(
+        f"{folder / file}: damaged, its checksum is not that of the hub; run `{how} --force-download` with network "
+        "access"
+    )
+
+
+def _unnamed(folder: Path, needed: Sequence[str]) -> Path | None:
+    """Return the first needed file of a snapshot that links to no checksum, or to what another of them links to."""
+    blobs: set[str] = set()
+    for path in sorted(path for pattern in {*needed, *MODEL_FILES} for path in folder.glob(pattern)):
+        blob = checksum_of(path)
+        if not blob or (blob in blobs and path.stat().st_size > TRIVIAL):
+            return path
+        blobs.add(blob)
+    return None
 
 
 def _files_in(folder: Path) -> Iterator[str]:

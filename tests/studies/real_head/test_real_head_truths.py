@@ -1,5 +1,6 @@
 """Memories of a text, mixtures with them and rows of the table, worked by hand, written another way, and by SciPy."""
 
+import json
 from collections import Counter
 
 import numpy as np
@@ -7,7 +8,10 @@ import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
+from oversmoothing.jobs import UserError
+from oversmoothing.store.sealed_json import write_sealed
 from studies.real_head.choose import Remembered, fitted, mixture
+from studies.real_head.files import LEVELS, cells, read_norm
 from studies.real_head.memories import (
     Passage,
     merged,
@@ -19,8 +23,9 @@ from studies.real_head.memories import (
     spread,
     squared_distances,
 )
+from studies.real_head.names import ALL, MEMORIES
 from studies.real_head.show import sphere_rows
-from studies.real_head.truths import LEVELS, cell, cells, mixed, shares
+from studies.real_head.truths import Choice, cell, mixed, shares
 
 
 def passage(tokens, width=3, seed=0):
@@ -160,3 +165,95 @@ def test_a_head_that_forces_nothing_has_no_share_added():
     assert "norm_added" not in rows
     assert rows["norm_head"] == 0
     assert rows["norm_forced"] == pytest.approx(5e-9)
+
+
+@pytest.fixture
+def choice():
+    draw = np.random.default_rng(0)
+    of = {name: (name,) for name in MEMORIES} | {ALL: MEMORIES}
+    parts = {
+        truth: [dict(zip(names, draw.dirichlet(np.ones(4)).tolist(), strict=False)) for _ in range(cells(len(names)))]
+        for truth, names in of.items()
+    }
+    return Choice(dict.fromkeys(MEMORIES, 4.0), parts, 2.0, 8)
+
+
+def test_a_choice_that_is_read_mixes_as_the_one_that_was_made(choice, tmp_path):
+    """JSON sorts its keys, and cells are numbered in the order of the memories."""
+    write_sealed(tmp_path / "choice.json", choice.__dict__)
+    read = Choice.read(tmp_path / "choice.json")
+    assert read == choice
+    sure = {
+        name: (np.arange(3), np.array([top, (1 - top) / 2, (1 - top) / 2]))
+        for name, top in zip(MEMORIES, (0.4, 0.5, 0.9), strict=True)
+    }
+    q = np.full(4, 0.25)
+    np.testing.assert_array_equal(mixed(q, sure, read.parts[ALL]), mixed(q, sure, choice.parts[ALL]))
+
+
+NORM = {"centres": False, "gain": [1.0, 2.0], "bias": [0.0, -1.0]}
+
+
+def changed(value, path, new):
+    """Return a copy of JSON with the value at a path replaced, or removed for None."""
+    value = json.loads(json.dumps(value))
+    *folders, last = path
+    place = value
+    for key in folders:
+        place = place[key]
+    if new is None:
+        del place[last]
+    else:
+        place[last] = new
+    return value
+
+
+@pytest.mark.parametrize(
+    ("path", "new"),
+    [
+        *[((name,), None) for name in ("sharpness", "parts", "scale", "neighbours")],
+        *[((name,), []) for name in ("sharpness", "parts", "scale", "neighbours")],
+        *[(("scale",), value) for value in ("2", True, float("nan"), float("inf"), -1.0, 10**400)],
+        *[(("neighbours",), value) for value in (0, 2.0, "8")],
+        *[(("sharpness", "ngram"), value) for value in (None, "4", [4])],
+        *[(("parts", ALL), value) for value in (None, {}, [], "parts", 3)],
+        *[(("parts", ALL, 5), value) for value in (None, [], {"neural": 0.5}, dict.fromkeys(MEMORIES, 0.5))],
+        (("parts", ALL, 5, "ngram"), -0.1),
+        (("parts", "ngram", 0, "other"), 0.1),
+    ],
+)
+def test_a_damaged_choice_is_one_line(choice, tmp_path, path, new):
+    (tmp_path / "choice.json").write_text(json.dumps(changed(choice.__dict__, path, new)))
+    with pytest.raises(UserError, match=r"^[^\n]*choice\.json: damaged \([^\n]+\); delete it and run again$"):
+        Choice.read(tmp_path / "choice.json")
+
+
+@pytest.mark.parametrize(
+    ("path", "new"),
+    [
+        *[((name,), None) for name in NORM],
+        *[((name,), "no") for name in NORM],
+        *[(("gain",), value) for value in ([], [1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]], ["1", "2"], {"0": 1, "1": 2}, 5)],
+        *[(("bias", 0), value) for value in (float("nan"), float("-inf"), True, 10**400)],
+        (("centres",), 1),
+    ],
+)
+def test_a_damaged_norm_is_one_line(tmp_path, path, new):
+    (tmp_path / "norm.json").write_text(json.dumps(changed(NORM, path, new)))
+    with pytest.raises(UserError, match=r"^[^\n]*norm\.json: damaged \([^\n]+\); delete it and run again$"):
+        read_norm(tmp_path / "norm.json", 2)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"\xff", b"[" * 100_000, b'{"gain": '])
+def test_a_file_of_a_text_that_is_no_json_is_one_line(tmp_path, text):
+    (tmp_path / "a.json").write_bytes(text)
+    for read in (Choice.read, lambda path: read_norm(path, 2)):
+        with pytest.raises(UserError, match=r"a\.json: damaged \([^\n]+\); delete it and run again$"):
+            read(tmp_path / "a.json")
+
+
+def test_a_norm_and_no_norm(tmp_path):
+    for said, found in (({}, None), (NORM, ([1.0, 2.0], [0.0, -1.0]))):
+        write_sealed(tmp_path / "norm.json", said)
+        norm = read_norm(tmp_path / "norm.json", 2)
+        assert (norm and (norm.gain.tolist(), norm.bias.tolist())) == found

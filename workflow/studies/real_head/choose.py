@@ -11,6 +11,7 @@ from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.store.sealed_json import write_sealed
 from studies.real_head.documents import Documents
+from studies.real_head.files import cells
 from studies.real_head.memories import (
     Passage,
     Weighted,
@@ -23,7 +24,7 @@ from studies.real_head.memories import (
     squared_distances,
 )
 from studies.real_head.names import ALL, FLATTER, LONGER, MEMORIES, MODEL, SHORT, SHUFFLED
-from studies.real_head.truths import TEMPERATURE, Choice, Head, cell, cells, filled, memories_of, shares
+from studies.real_head.truths import TEMPERATURE, Choice, Head, cell, filled, memories_of, shares
 
 BLOCK = 64  # positions whose distributions are held at once
 LOSSES = pa.schema([("document", pa.int32()), ("position", pa.int32()), ("truth", pa.string()), ("loss", pa.float64())])

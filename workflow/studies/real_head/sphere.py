@@ -1,6 +1,5 @@
 """What the head of a model in use forces together with the norm before it, which fixes a length."""
 
-import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
@@ -9,8 +8,8 @@ from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
-from oversmoothing.store.sealed_json import read_sealed
 from studies.real_head.documents import Documents
+from studies.real_head.files import read_norm
 from studies.real_head.truths import Choice, Head, beside
 
 RANDOM = 0  # descents from random points: over a large vocabulary each takes seconds
@@ -26,11 +25,11 @@ ROWS = pa.schema(
 
 def main(job: Job) -> None:
     """Read states, the head, its norm and what the head alone forces; write a row of `ROWS` for some positions."""
-    settings, head, norm = job.params.settings, Head.read(job.input.head), read_sealed(job.input.norm)
-    if not norm:
+    settings, head = job.params.settings, Head.read(job.input.head)
+    norm = read_norm(job.input.norm, head.weights.shape[1])
+    if norm is None:
         raise UserError("real_head.model: no norm is directly before its head; write real_head.sphere.positions: null")
-    gain, bias = (np.array(norm[name]) for name in ("gain", "bias"))
-    behind = BehindNorm(head.weights, gain, head.bias + head.weights @ bias, norm["centres"])
+    behind = BehindNorm(head.weights, norm.gain, head.bias + head.weights @ norm.bias, norm.centres)
     measured = read_table(job.input.forced, list(KEPT)).to_pylist()
     rows = [measured[i] for i in positions_of(len(measured), settings["positions"])]
     places = [(row["document"], row["position"]) for row in rows]

@@ -9,15 +9,14 @@ import numpy as np
 from scipy.special import log_softmax
 
 from oversmoothing.models.heads import read_model_head
-from oversmoothing.store.sealed_json import read_sealed
 from studies.real_head.documents import Documents
+from studies.real_head.files import LEVELS, read_choice
 from studies.real_head.memories import Passage, Weighted, nearest, neighbours, neural, ngram, squared_distances
 from studies.real_head.names import ALL, FLATTER, LONGER, SHUFFLED
 
 TEMPERATURE = 1.25  # of the truth that is the model with flatter distributions
 STEPS = 300  # of expectation maximisation
 SETTLED = 1e-9  # nats a token, that a step gains when it is the last
-LEVELS = (0.2, 0.6)  # of confidence in a token, between which the parts of memories differ
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,7 @@ class Choice:
     @classmethod
     def read(cls, path: str) -> "Choice":
         """Return what the file of a text says."""
-        chosen = read_sealed(path)
-        return cls(*(chosen[name] for name in ("sharpness", "parts", "scale", "neighbours")))
+        return cls(**read_choice(path))
 
 
 @dataclass(frozen=True)
@@ -127,11 +125,6 @@ def cell(highest: Sequence[np.ndarray]) -> np.ndarray:
     """Number (n,) of the cell of memories by their confidences, each the highest probability (n,), among `LEVELS`."""
     places = [np.searchsorted(LEVELS, own, side="right") for own in highest]
     return np.ravel_multi_index(places, [len(LEVELS) + 1] * len(places))
-
-
-def cells(count: int) -> int:
-    """Number of cells of so many memories."""
-    return (len(LEVELS) + 1) ** count
 
 
 def mixed(q: np.ndarray, memories: Mapping[str, Weighted], parts: Sequence[Mapping[str, float]]) -> np.ndarray:

@@ -22,7 +22,7 @@ from oversmoothing.data.tokens.vocabulary import (
     vocabulary_of,
 )
 from oversmoothing.hub.cache import snapshot_of
-from oversmoothing.hub.client import CACHE_NEEDS, cached, fetch
+from oversmoothing.hub.client import fetch
 from oversmoothing.hub.listing import Repository, UnreachableError
 from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS, asset_folder, read_asset
 from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, source_of
@@ -74,7 +74,7 @@ def find_model(name: str, revision: str | None, assets: str | Path) -> Source:
         return Source(folder, revision, read_asset(manifest).get("commit"))
     repository = Repository(name, revision)
     try:
-        folder = cached(repository, CACHE_NEEDS) or Path(fetch(repository, MODEL_FILES, MODEL_NEEDS)["folder"])
+        folder = Path(fetch(repository, MODEL_FILES, MODEL_NEEDS)["folder"])
     except UserError as error:
         why = f"from the hub: {error}"
         if isinstance(error, UnreachableError):
