@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from oversmoothing.commands.two_models import WIDTH, Pair, laid_out
 from oversmoothing.data.tokens.alike import PROBE
-from oversmoothing.data.tokens.vocabulary import first_difference
+from oversmoothing.data.tokens.vocabulary import Before, first_difference
 from oversmoothing.data.windows import read_windows
 from oversmoothing.models.byte_windows import readings
 from oversmoothing.scores.catalogue.metrics import METRICS
@@ -30,7 +30,7 @@ def differ(one: Path, other: Path) -> str | None:
     return None if next(ids) == next(ids) else "their tokens are the same, but they divide texts differently"
 
 
-def described(folders: Mapping[str, Path], bos: int | str | None) -> dict[str, Any]:
+def described(folders: Mapping[str, Path], bos: Before | str) -> dict[str, Any]:
     """What the files of each model say, by what the user wrote, each with its own tokenizer."""
     from oversmoothing.commands.one_head.source import tokenizer_of
     from oversmoothing.models.truths.load import check_token_lm

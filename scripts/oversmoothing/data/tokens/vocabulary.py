@@ -33,7 +33,8 @@ VOCABULARY = pa.schema(
 warn_once = cache(logging.getLogger(__name__).warning)
 
 FAST = "tokenizer.json"
-AUTO = "auto"  # in place of the id before texts: the one of the tokenizer (`id_before_texts`)
+AUTO = "auto"  # in place of the ids before texts: those of the tokenizer (`ids_before_texts`)
+Before = int | Sequence[int] | None  # the ids before every text, as a user writes them
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
 IDS = 1 << 24  # a limit on ids, sixty times the largest vocabularies; what is indexed by id must fit into memory
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
@@ -184,16 +185,28 @@ def check_same(folder: str | Path, vocabulary: Vocabulary, name: str) -> None:
         raise UserError(f"{name}: {fault}; models that are compared must have the same tokens")
 
 
-def id_before_texts(tokenizer: Tokenizer, path: str | Path) -> int | None:
-    """Id that a tokenizer puts before every text, such as 1 of Llama 2; None if it puts none, a `UserError` if several.
+def ids_before_texts(tokenizer: Tokenizer) -> tuple[int, ...]:
+    """Ids that a tokenizer puts before every text, such as 1 of Llama 2, or two of GLM.
 
     What it puts behind a text is left out, because the texts of a study do not end.
     """
     encoded = tokenizer.encode("a", add_special_tokens=True)
-    first = encoded.ids[: [*encoded.special_tokens_mask, 0].index(0)]
-    if len(first) > 1:
-        raise UserError(f"{path}: it puts {len(first)} ids before a text, {first}; write one of them as `bos`")
-    return first[0] if first else None
+    return tuple(encoded.ids[: [*encoded.special_tokens_mask, 0].index(0)])
+
+
+def as_ids(before: Before) -> tuple[int, ...]:
+    """Return the ids before every text that a user writes as one, as a list, or as None."""
+    return () if before is None else (before,) if isinstance(before, int) else tuple(before)
+
+
+def as_before(ids: Sequence[int]) -> Before:
+    """Return the ids before every text as a user writes them; the inverse of `as_ids`."""
+    return list(ids) if len(ids) > 1 else ids[0] if ids else None
+
+
+def listed(ids: Sequence[int]) -> str:
+    """Return ids as ``--bos`` takes them: "1" or "1,2"."""
+    return ",".join(map(str, ids))
 
 
 def _texts_of(described: dict[str, Any], path: str | Path) -> tuple[Callable[[str], bytes], Callable[[str], bytes]]:
