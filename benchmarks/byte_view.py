@@ -45,7 +45,7 @@ def main(options: argparse.Namespace) -> None:
         view = load_byte_view(folder, folder.name, {}, torch.device("cpu"), "float32")
         plain = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        first = int(view.model.bos or 0)
+        first = int(view.model.bos[0])
         if options.genlm:
             against_genlm(folder, view, text[: options.genlm], options)
         warm = text[:50]

@@ -52,7 +52,10 @@ def merge_bytes(model):
 
 REFUSED = {
     "wordpiece": (lambda: byte_level(models.WordPiece({"a": 0, "b": 1}, unk_token="a")), r"WordPiece"),
-    "endings": (lambda: byte_level(models.BPE({"a": 0, "b</w>": 1}, [], end_of_word_suffix="</w>")), r"its end_of_word"),
+    "endings": (
+        lambda: byte_level(models.BPE({"a": 0, "b/": 1}, [], end_of_word_suffix="/")),
+        r"its end_of_word_suffix is '/'",
+    ),
     "NFKC": (lambda: with_part("normalizer", normalizers.NFKC()), r"NFKC"),
     "split at spaces": (
         lambda: with_part("pre_tokenizer", pre_tokenizers.Metaspace(split=True), "mistral"),

@@ -377,12 +377,13 @@ def test_the_options_are_in_the_config(tmp_path):
     asked = config("--temperature", "0.7", "--top-p", "0.95", "--forced", "3")
     assert asked["decodings"][-2:] == [{"name": "top-p", "p": 0.95}, {"name": "temperature", "temperature": 0.7}]
     assert asked["metrics"]["forced"] == {"per_window": 3}
-    for bos, more in (("7", {"bos": 7}), ("none", {"bos": None}), ("auto", {})):
+    for bos, more in (("7", {"bos": 7}), ("1,2", {"bos": [1, 2]}), ("none", {"bos": None}), ("auto", {})):
         asked = config("--bos", bos)
         assert asked["family"] == [{"name": "small", "hub": "small", **more}]
         assert asked["truths"] == [{"name": "large", "hub": "large", **more}]
-    with pytest.raises(SystemExit):
-        config("--bos", "x")
+    for wrong in ("x", "1,", "1, 2"):
+        with pytest.raises(SystemExit):
+            config("--bos", wrong)
 
 
 NOISY = """

@@ -268,6 +268,8 @@ def test_the_id_before_texts_stands_before_each_passage(llama, capsys, caplog):
     assert found["text"] == asked
     assert on_text(llama, "--positions", 10, "--bos", "none")["text"] == without["text"] != asked
     assert found["model"]["bos"] == 0
+    assert on_text(llama, "--positions", 10, "--bos", "1,0")["model"]["bos"] == [1, 0]
+    assert "; ids 1,0 before each passage" in capsys.readouterr().out
     reference = AutoModelForCausalLM.from_pretrained(llama, dtype=torch.float32)
     ids = torch.from_numpy(vocabulary.ids).long()
     with torch.inference_mode():

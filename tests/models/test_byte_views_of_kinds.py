@@ -60,7 +60,8 @@ def view(request, tmp_path_factory, tokenizer):
         for weight in model.parameters():
             weight.mul_(3)
     model.save_pretrained(tmp_path)
-    return load_byte_view(tmp_path, "view", {"bos": "auto", "temperature": 0.8}, CPU, "float32"), model, masked
+    bos = {"qwen2": [3, 1, 2], "window": [2, 0], "mamba": [1, 0]}.get(request.param, "auto")
+    return load_byte_view(tmp_path, "view", {"bos": bos, "temperature": 0.8}, CPU, "float32"), model, masked
 
 
 def test_rows_are_those_of_the_model_behind_each_sequence(view, caplog):
@@ -80,7 +81,7 @@ def test_rows_are_those_of_the_model_behind_each_sequence(view, caplog):
             path.append(int(tree.tokens[at]))
             at = int(tree.parents[at])
         with torch.no_grad():
-            logits = model(torch.tensor([[view.model.bos, *path[::-1]]])).logits[0, -1]
+            logits = model(torch.tensor([[*view.model.bos, *path[::-1]]])).logits[0, -1]
         expected = (logits / 0.8).log_softmax(0)[view.model.table].numpy()
         np.testing.assert_allclose(rows[node][view.model.table.numpy()], expected, atol=2e-4)
 

@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.models.qwen2.tokenization_qwen2 import PRETOKENIZE_REGEX
 
 from oversmoothing.data.tokens.alike import PROBE
-from oversmoothing.data.tokens.vocabulary import id_before_texts, load_tokenizer, vocabulary_of
+from oversmoothing.data.tokens.vocabulary import ids_before_texts, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.from_gguf import PRE_TOKENIZERS, write_folder
 
@@ -140,7 +140,7 @@ def test_the_expression_of_qwen_is_that_of_transformers():
     assert split["pattern"] == {"Regex": PRETOKENIZE_REGEX}
 
 
-@pytest.mark.parametrize(("said", "first"), [(True, 0), (False, None), (None, None)])
+@pytest.mark.parametrize(("said", "first"), [(True, (0,)), (False, ()), (None, ())])
 def test_the_id_before_a_text_is_the_one_that_the_file_says(tmp_path, said, first):
     def more(writer):
         if said is not None:
@@ -148,7 +148,7 @@ def test_the_id_before_a_text_is_the_one_that_the_file_says(tmp_path, said, firs
 
     folder, _ = converted(tmp_path, more=more)
     path = folder / "tokenizer.json"
-    assert id_before_texts(load_tokenizer(path), path) == first
+    assert ids_before_texts(load_tokenizer(path)) == first
 
 
 @pytest.mark.parametrize(("stored", "most"), [("Q8_0", 0.01), ("Q4_0", 0.2), ("BF16", 0.01), ("F16", 0.001)])

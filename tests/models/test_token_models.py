@@ -7,14 +7,15 @@ import pytest
 import torch
 from hostile_models import LLAMA
 from hub_models import TOKEN_LAYOUTS, check_remembering, vocabulary, write_bpe, write_token_model
+from small_tokenizers import byte_tokens
 from tokenizers.processors import TemplateProcessing
 from torch.nn import functional as F
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
-from oversmoothing.data.tokens.vocabulary import Vocabulary, id_before_texts, load_tokenizer
+from oversmoothing.data.tokens.vocabulary import Vocabulary, as_ids, ids_before_texts, load_tokenizer
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
-from oversmoothing.models.truths.load import load_causal_lm, load_token_lm, load_truth
+from oversmoothing.models.truths.load import first_ids, load_causal_lm, load_token_lm, load_truth
 
 CPU = torch.device("cpu")
 BEGIN, END, LAST = 0, 1, 300  # ids of `write_bpe`: special, special, and an added token that is not special
@@ -43,13 +44,14 @@ def reference(folder, ids):
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("bos", [None, BEGIN])
+@pytest.mark.parametrize("bos", [None, BEGIN, [END, BEGIN]])
 def test_logits_and_special_mass_are_those_of_transformers(layout, bos):
     model = load(layout, bos)
     tokens = some_tokens(model)
     ids = torch.from_numpy(vocabulary(layout).ids).long()
     assert len(ids) == 299  # of 301 ids, two are special
-    given = ids[tokens] if bos is None else F.pad(ids[tokens], (1, 0), value=bos)
+    before = torch.tensor(as_ids(bos), dtype=torch.int64).expand(len(tokens), -1)
+    given = torch.cat([before, ids[tokens]], dim=1)
     expected = reference(layout, given)[:, -20:]
     assert expected.std() > 0.1
     pre, post = model.hidden(tokens)
@@ -108,12 +110,46 @@ def test_several_ids_before_texts_and_those_behind(tmp_path):
     write_bpe(tmp_path)
     tokenizer = load_tokenizer(tmp_path / "tokenizer.json")
     special = [("<s>", BEGIN), ("</s>", END)]
-    for template, expected in (("$A </s>", None), ("</s> $A <s>", END)):
+    for template, expected in (("$A </s>", ()), ("</s> $A <s>", (END,)), ("<s> </s> $A", (BEGIN, END))):
         tokenizer.post_processor = TemplateProcessing(single=template, special_tokens=special)
-        assert id_before_texts(tokenizer, "own") == expected
-    tokenizer.post_processor = TemplateProcessing(single="<s> </s> $A", special_tokens=special)
-    with pytest.raises(UserError, match=r"own: it puts 2 ids before a text, \[0, 1\]; write one of them as `bos`"):
-        id_before_texts(tokenizer, "own")
+        assert ids_before_texts(tokenizer) == expected
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    assert first_ids(tmp_path, "auto") == (BEGIN, END)
+
+
+GLM, GEMMA = ["[gMASK]", "<sop>"], ["<bos>"]
+
+
+@pytest.mark.parametrize(
+    ("names", "template", "said", "told"),
+    [
+        (
+            GLM,
+            "",
+            {},
+            "with [gMASK] and <sop> in their vocabulary begin every text so, but it puts no id there; --bos",
+        ),
+        (GLM, "[gMASK] ", {}, "but it puts the id 257 there; --bos 257,258, or `bos: [257, 258]` in a config, would"),
+        (GLM, "", {"add_bos_token": False}, "--bos 257,258,"),
+        (GLM, "[gMASK] <sop> ", {}, ""),
+        (GEMMA, "", {}, "with <bos> in their vocabulary begin every text so, but it puts no id there; --bos 257, or"),
+        (GEMMA, "", {"add_bos_token": False}, ""),
+        (GEMMA, "<bos> ", {}, ""),
+        (["<s>"], "", {}, ""),
+    ],
+)
+def test_names_of_ids_that_begin_texts_and_are_not_put_are_told(tmp_path, caplog, names, template, said, told):
+    """A GLM without its two ids had three times the perplexity, without a word."""
+    own = byte_tokens()
+    own.add_special_tokens(names)
+    ids = [own.token_to_id(name) for name in names]
+    own.post_processor = TemplateProcessing(single=f"{template}$A", special_tokens=[*zip(names, ids, strict=True)])
+    own.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(said))
+    assert first_ids(tmp_path, "auto") == tuple(ids[: template.count(" ")])
+    assert told in caplog.text
+    assert bool(told) == bool(caplog.text)
+    assert first_ids(tmp_path, 7) == (7,)
 
 
 def test_a_head_with_fewer_rows_than_the_tokenizer_has_ids(tmp_path):
@@ -122,7 +158,7 @@ def test_a_head_with_fewer_rows_than_the_tokenizer_has_ids(tmp_path):
         load(tmp_path)
     write_token_model(tmp_path, "llama", rows=LAST + 1)
     with pytest.raises(UserError, match="own: bos 301 is none of its 301 ids"):
-        load(tmp_path, 301)
+        load(tmp_path, [0, 301])
 
 
 def test_a_truth_reads_what_the_study_reads(tmp_path):

@@ -118,7 +118,7 @@ def test_another_truth_in_evabytes_place_differs(tmp_path):
 
 def test_a_byte_view_has_distributions_and_no_head():
     views = [{"name": name, "hub": "o/n", "layout": "tokens"} for name in ("truth", "member")]
-    given = {"context": 5, "temperature": 0.8, "bos": 7, "precision": "bf16"}
+    given = {"context": 5, "temperature": 0.8, "bos": [7, 8], "precision": "bf16"}
     config = default(truths=[views[0], {**views[0], "name": "other", **given}], family=[{"rank": 4}, views[1]])
     check(config)
     models = plan.models.by_name(config)
@@ -317,6 +317,8 @@ def test_where_a_row_is_not_like_the_published_one():
         ),
         ({"truths": [{"name": "t", "model": {}, "batch": 4}]}, "truths.0: t: `batch` goes with `hub`"),
         ({"truths": [{"name": "t", "hub": "o/n", "layout": "causal_lm", "bos": True}]}, "truths.0: t: `bos` is true"),
+        ({"truths": [{"name": "t", "hub": "o/n", "layout": "evabyte", "bos": [1, 2]}]}, "truths.0: t: `bos` is true"),
+        ({"truths": [{"name": "t", "hub": "o/n", "layout": "tokens", "bos": []}]}, r"truths.0.bos: \[\] should be"),
         ({"truths": [{"name": "t", "model": {}, "bos": False}]}, "truths.0: t: `bos` goes with `hub`"),
         (
             {"truths": [{"name": "t", "hub": "o/n", "layout": "tokens", "byte_offset": 1}]},

@@ -168,7 +168,7 @@ def _truths(config: Config) -> Iterator[str]:
                 yield f"{where}: `{key}` goes with `layout: causal_lm`; the others' is known"
         given = bytes_are_read and "bos" in entry and hub
         if given and (type(entry["bos"]) is bool) != (layout == "evabyte"):
-            yield f"{where}: `bos` is true or false for evabyte, an id or null for other layouts"
+            yield f"{where}: `bos` is true or false for evabyte, an id, a list of ids or null for other layouts"
 
 
 def _byte_view(where: str, entry: Mapping[str, Any], bytes_are_read: bool) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 import argparse
 
-from oversmoothing.data.tokens.vocabulary import AUTO
+from oversmoothing.data.tokens.vocabulary import AUTO, Before, as_before
 
-BOS = "id before every passage, or none (default: the one that the model's tokenizer.json puts there, if any)"
+BOS = "id before every passage, several (1,2), or none (default: what the model's tokenizer.json puts there, if any)"
 COLUMN = "of a text in Parquet or JSON: the column or field with the text (default: %(default)s)"
 
 
@@ -17,9 +17,10 @@ def add_options(command: argparse.ArgumentParser, precision: str, what: str) -> 
     command.add_argument("--bos", type=_bos, default=AUTO, metavar="ID", help=BOS)
 
 
-def _bos(text: str) -> int | str | None:
+def _bos(text: str) -> Before | str:
     if text in (AUTO, "none"):
         return AUTO if text == AUTO else None
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no id; write a number, none or auto")
-    return int(text)
+    ids = text.split(",")
+    if not all(id.isascii() and id.isdigit() for id in ids):
+        raise argparse.ArgumentTypeError(f"{text!r} is no id; write a number, several such as 1,2, none or auto")
+    return as_before([*map(int, ids)])

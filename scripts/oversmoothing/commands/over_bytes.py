@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 
 from oversmoothing.commands.two_models import WIDTH, Pair, laid_out
 from oversmoothing.data.tokens.alike import PROBE
-from oversmoothing.data.tokens.vocabulary import first_difference
+from oversmoothing.data.tokens.limits import encoded
+from oversmoothing.data.tokens.vocabulary import Before, first_difference
 from oversmoothing.data.windows import read_windows
 from oversmoothing.models.byte_windows import readings
 from oversmoothing.scores.catalogue.metrics import METRICS
@@ -26,11 +27,11 @@ def differ(one: Path, other: Path) -> str | None:
     (first, tokens), (second, others) = (tokenizer_of(folder) for folder in (one, other))
     if difference := first_difference(tokens, others):
         return difference
-    ids = (each.encode(PROBE, add_special_tokens=False).ids for each in (first, second))
+    ids = (encoded(each, PROBE).ids for each in (first, second))
     return None if next(ids) == next(ids) else "their tokens are the same, but they divide texts differently"
 
 
-def described(folders: Mapping[str, Path], bos: int | str | None) -> dict[str, Any]:
+def described(folders: Mapping[str, Path], bos: Before | str) -> dict[str, Any]:
     """What the files of each model say, by what the user wrote, each with its own tokenizer."""
     from oversmoothing.commands.one_head.source import tokenizer_of
     from oversmoothing.models.truths.load import check_token_lm

@@ -16,6 +16,7 @@ from oversmoothing.commands.one_head.text import Passage, owners, passages, show
 from oversmoothing.commands.one_model import compute_of, tell
 from oversmoothing.data.files import read_beginning
 from oversmoothing.data.tokens.text import encode
+from oversmoothing.data.tokens.vocabulary import as_before
 from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable
 
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     measured = {
         "truth": files(options.truth, source)
         | compute.facts
-        | {"bos": model.bos, "tokens": rows, "width": width, "bias": bias, "cap": cap},
+        | {"bos": as_before(model.bos), "tokens": rows, "width": width, "bias": bias, "cap": cap},
         "text": {"file": options.text, "fitted": len(sizes.fitted), "held": len(sizes.held), "passages": len(chosen)},
         "ranks": [asdict(size) for size in by_rank],
         "smallest": smallest,

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 from small_tokenizers import SPACE, byte_alphabet, byte_tokens, sentencepiece
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 
+from oversmoothing.data.tokens import limits
 from oversmoothing.data.tokens.learn import save_tokenizer
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import (
@@ -132,7 +133,7 @@ def test_chance_in_encodings_is_switched_off_and_told_once(tmp_path, caplog, mod
         make_certain(own, tmp_path)
     else:
         own.pre_tokenizer, own.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-        own = [load_tokenizer(saved(tmp_path, own)) for _ in range(2)][0]
+        own = [load_tokenizer(saved(tmp_path, own)) for _ in range(2)][-1]
     text = "abcdab" * 20
     assert {tuple(own.encode(text).ids) for _ in range(20)} == {tuple(own.encode(text).ids)}
     assert len(own.encode(text).ids) == count
@@ -216,6 +217,58 @@ def test_an_id_of_two_tokens_or_that_no_head_has_a_row_for_is_named(tmp_path, id
     (tmp_path / "tokenizer.json").write_text(json.dumps(described))
     with pytest.raises(UserError, match=rf"tokenizer\.json: {message}"):
         opened(tmp_path / "tokenizer.json")
+
+
+SLOW = {"Regex": "(x+x+)+y"}
+NINE = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 9}
+HOSTILE = {
+    "id": ({"model": {"vocab": {"a": 0, "b": 4 * 10**9}}}, "'b' has the id 4,000,000,000; ids from"),
+    "split": (
+        {"pre_tokenizer": {"type": "Split", "pattern": SLOW, "behavior": "Isolated", "invert": False}},
+        "a run of 'x'",
+    ),
+    "replace": ({"normalizer": {"type": "Replace", "pattern": SLOW, "content": ""}}, "it cannot read a run of 'x'"),
+    "table": ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}}, "not a complete tokenizer"),
+    "growth": ({"normalizer": {"type": "Sequence", "normalizers": [NINE] * 12}}, "takes over 0.5 GB of memory, or"),
+    "nesting": ({"decoder": {"type": "Sequence", "decoders": [[[[]]]]}}, "not a complete tokenizer"),
+}
+
+
+@pytest.mark.parametrize("fault", HOSTILE)
+def test_what_a_file_does_to_the_process_that_builds_it_is_one_line(tmp_path, monkeypatch, capfd, fault):
+    """It ended in a SIGABRT or a traceback, or took all memory."""
+    monkeypatch.setattr(limits, "MEMORY", 1 << 29)
+    changes, message = HOSTILE[fault]
+    described = json.loads(byte_tokens().to_str())
+    for part, change in changes.items():
+        described[part] = {**(described[part] or {}), **change}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(described))
+    with pytest.raises(UserError, match=rf"tokenizer\.json: .*{message}") as caught:
+        load_tokenizer(path)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith("; take the file from the model's publisher, or another model")
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("run", "count", "message"), [(40, 1, "cannot read it"), (21, 400, r"took over 1 s; an expr")])
+def test_a_text_that_a_tokenizer_cannot_read_is_one_line(monkeypatch, capfd, run, count, message):
+    monkeypatch.setattr(limits, "SECONDS", 1)
+    monkeypatch.setattr(limits, "PACE", 10**6)
+    tokenizer = byte_tokens()
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(SLOW["Regex"]), "isolated")
+    with pytest.raises(UserError, match=f"mine: its tokenizer {message}") as caught:
+        limits.encoded(tokenizer, ("x" * run + "a ") * count, "mine")
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_file_is_tried_once_for_each_content(tmp_path, monkeypatch):
+    ran, run = [], limits.subprocess.run
+    monkeypatch.setattr(limits.subprocess, "run", lambda *given, **more: ran.append(given) or run(*given, **more))
+    for own in (byte_tokens(), byte_tokens(), byte_tokens(lacking=b"b")):
+        load_tokenizer(saved(tmp_path, own))
+    assert len(ran) == 2
 
 
 def test_byte_level_encoding_without_a_decoder_is_told_by_its_pre_tokenizer(tmp_path):

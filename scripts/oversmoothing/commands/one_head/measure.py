@@ -17,7 +17,7 @@ from oversmoothing.bat.reject import reject_set
 from oversmoothing.commands.one_head.card import TEXT, TRUTH, named, of_rows, of_sets, sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
 from oversmoothing.commands.one_head.text import Passage, entering, owners
-from oversmoothing.data.tokens.vocabulary import Vocabulary
+from oversmoothing.data.tokens.vocabulary import Vocabulary, as_before
 from oversmoothing.jobs import UserError
 from oversmoothing.models.final_norm import norm_before_head
 from oversmoothing.models.head_rows import Moments, moments, orthonormal
@@ -184,5 +184,5 @@ def unargmaxable(
 def _shape(model: TokenModel) -> dict[str, Any]:
     tokens, excluded = model.config.vocabulary, len(model.special[0])
     sizes = {"layers": model.config.layers, "width": model.config.width, "tokens": tokens, "excluded": excluded}
-    head = {"tied": model.tied, "bias": model.head.bias is not None, "cap": model.cap, "bos": model.bos}
+    head = {"tied": model.tied, "bias": model.head.bias is not None, "cap": model.cap, "bos": as_before(model.bos)}
     return sizes | {"rows": tokens + excluded} | head

@@ -6,6 +6,7 @@ from typing import Any
 
 from oversmoothing.commands.one_head.measure import ENOUGH
 from oversmoothing.commands.one_head.text import shown
+from oversmoothing.data.tokens.vocabulary import as_ids, listed
 from oversmoothing.printable import printable
 from oversmoothing.tables.visible_bytes import OPEN_BOX, visible
 
@@ -47,7 +48,8 @@ def _model(measured: dict[str, Any]) -> list[Row]:
     at += f", commit {source['commit'][:12]}" if source["commit"] else ""
     bias = "a bias" if model["bias"] else "no bias"
     capped = "" if model["cap"] is None else f"; logits capped, {model['cap']:g} tanh(z / {model['cap']:g})"
-    before = "no id" if model["bos"] is None else f"id {model['bos']}"
+    ids = as_ids(model["bos"])
+    before = f"{'ids' if len(ids) > 1 else 'id'} {listed(ids)}" if ids else "no id"
     return [
         (printable(source["name"]), printable(at)),
         ("layers, width", f"{model['layers']:,}, {model['width']:,}"),

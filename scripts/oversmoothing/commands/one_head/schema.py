@@ -63,7 +63,11 @@ SCHEMA = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "o
         tied=_flag("Whether the head is the embedding."),
         bias=_flag("Whether the head has a bias."),
         cap=_or_null(_number("c of logits c tanh(z / c), z being the head's; null where the logits are the head's.")),
-        bos={"description": "Id that is put before every passage; null for none.", "type": ["integer", "null"]},
+        bos={
+            "description": "Id that is put before every passage, or a list of several; null for none.",
+            "type": ["integer", "array", "null"],
+            "items": {"type": "integer"},
+        },
     ),
     spectrum=_object(
         "Singular values of the head (v, d), not centred, times any factor of the logits.",

@@ -15,9 +15,12 @@ from oversmoothing.data.tokens.vocabulary import (
     AUTO,
     BYTES,
     FAST,
+    Before,
     Vocabulary,
+    as_ids,
     byte_tokenizer,
     first_difference,
+    listed,
     load_tokenizer,
     vocabulary_of,
 )
@@ -99,7 +102,7 @@ def tokenizer_of(folder: Path) -> tuple[Tokenizer, Vocabulary]:
     return tokenizer, vocabulary_of(tokenizer, folder / FAST)
 
 
-def described(folders: Mapping[str, Path], tokens_of: str, bos: int | str | None = AUTO) -> dict[str, Described]:
+def described(folders: Mapping[str, Path], tokens_of: str, bos: Before | str = AUTO) -> dict[str, Described]:
     """What the files of each model say, by what the user wrote, after all checks that need no weights.
 
     A `UserError` is raised if a tokenizer is not that of the model `tokens_of`, or a head cannot be measured.
@@ -112,7 +115,7 @@ def described(folders: Mapping[str, Path], tokens_of: str, bos: int | str | None
     return found
 
 
-def load(folder: Path, name: str, vocabulary: Vocabulary, bos: int | str | None, compute: Compute) -> TokenModel:
+def load(folder: Path, name: str, vocabulary: Vocabulary, bos: Before | str, compute: Compute) -> TokenModel:
     """Load a model from a folder of `find_model`; errors as of `described`, and what its weights show."""
     if not is_studied(folder):
         return load_token_lm(folder, name, vocabulary, bos, *compute)
@@ -120,7 +123,7 @@ def load(folder: Path, name: str, vocabulary: Vocabulary, bos: int | str | None,
     return load_studied(folder, name, compute.device)
 
 
-def _described(folder: Path, name: str, vocabulary: Vocabulary, bos: int | str | None) -> Described:
+def _described(folder: Path, name: str, vocabulary: Vocabulary, bos: Before | str) -> Described:
     if not is_studied(folder):
         return check_token_lm(folder, name, vocabulary, bos)
     _check_no_bos(name, bos)
@@ -129,9 +132,11 @@ def _described(folder: Path, name: str, vocabulary: Vocabulary, bos: int | str |
     return Described(load_studied(folder, name).config.block, None)
 
 
-def _check_no_bos(name: str, bos: int | str | None) -> None:
+def _check_no_bos(name: str, bos: Before | str) -> None:
     if bos not in (AUTO, None):
-        raise UserError(f"--bos {bos}: {name} is a model over bytes of a study, with no id before a passage")
+        assert not isinstance(bos, str)
+        given = listed(as_ids(bos))
+        raise UserError(f"--bos {given}: {name} is a model over bytes of a study, with no id before a passage")
 
 
 def load_studied(folder: Path, name: str, device: torch.device | str = "cpu") -> TokenModel:
@@ -140,7 +145,7 @@ def load_studied(folder: Path, name: str, device: torch.device | str = "cpu") ->
     if model.config.vocabulary != len(BYTES):
         raise UserError(f"{name}: it reads tokens of its study, and only models over bytes do here")
     head = head_matrix(model, name)
-    return TokenModel(name, _Trunk(model), head, None, byte_table(0), None, model.config.block, "bytes")
+    return TokenModel(name, _Trunk(model), head, None, byte_table(0), [], model.config.block, "bytes")
 
 
 class _Trunk(nn.Module):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tokenizers import Encoding, Tokenizer
 
+from oversmoothing.data.tokens.limits import encoded
 from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer
 from oversmoothing.jobs import UserError
 
@@ -33,7 +34,7 @@ def check_alike(tokenizer: Tokenizer, folder: str | Path, name: str, texts: Iter
     path = Path(folder) / FAST
     own = load_tokenizer(path)
     for text in (PROBE, *texts):
-        one, other = (each.encode(text, add_special_tokens=False) for each in (tokenizer, own))
+        one, other = (encoded(each, text, f"{path}: a text") for each in (tokenizer, own))
         if one.ids != other.ids:
             raise UserError(
                 f"{name}: its tokenizer is not the study's: its tokens are the same, but {_place(one, other, text)} "

@@ -10,6 +10,7 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 from tqdm import tqdm
 
+from oversmoothing.data.tokens.limits import encoded
 from oversmoothing.data.tokens.vocabulary import Vocabulary, load_tokenizer, read_vocabulary
 from oversmoothing.data.windows import Cut, Passage
 from oversmoothing.jobs import UserError
@@ -30,7 +31,7 @@ def encode(
     The tokens must stand for the text, but for a space before it, and up to its canonical form (NFC or NFD). Otherwise
     a `UserError` says at which byte of `name` they do not; the text begins with the byte `start`.
     """
-    return _tokens(vocabulary, tokenizer.encode(text, add_special_tokens=False), text, name, start)
+    return _tokens(vocabulary, encoded(tokenizer, text, name), text, name, start)
 
 
 def encode_bytes(tokenizer: Tokenizer, vocabulary: Vocabulary, text: bytes) -> np.ndarray:
@@ -68,14 +69,14 @@ def passages(data: np.ndarray, tokenizer: Tokenizer, vocabulary: Vocabulary, pro
             text = data[start : start + reach].tobytes().decode("utf-8", errors="ignore")
             whole = start + reach >= len(data)
             # The last word may go on behind the reach.
-            encoded = tokenizer.encode(text if whole else text[: _last_space(text)], add_special_tokens=False)
-            if len(encoded.ids) >= length:
+            read = encoded(tokenizer, text if whole else text[: _last_space(text)], "the split evaluation")
+            if len(read.ids) >= length:
                 break
             if whole:
                 return None
             reach *= 2
-        tokens = _tokens(vocabulary, encoded, text, "the split evaluation", start, length)
-        end = start + len(text[: encoded.offsets[length - 1][1]].encode())
+        tokens = _tokens(vocabulary, read, text, "the split evaluation", start, length)
+        end = start + len(text[: read.offsets[length - 1][1]].encode())
         parts = tokens[:prompt], tokens[prompt:]
         return Passage(end, (*(vocabulary.decode(part.tolist()) for part in parts), *parts))
 
@@ -91,14 +92,14 @@ def passages_of_job(job: Any, data: np.ndarray) -> Cut | None:
 
 
 def _tokens(
-    vocabulary: Vocabulary, encoded: Encoding, text: str, name: str, start: int, length: int | None = None
+    vocabulary: Vocabulary, encoding: Encoding, text: str, name: str, start: int, length: int | None = None
 ) -> np.ndarray:
     """Return all tokens of a text, or the first `length`; see `encode`."""
-    ids = encoded.ids[:length]
+    ids = encoding.ids[:length]
     try:
         tokens = vocabulary.tokens(ids)
     except UserError as error:
-        first, last = encoded.offsets[np.flatnonzero(~np.isin(ids, vocabulary.ids))[0]]
+        first, last = encoding.offsets[np.flatnonzero(~np.isin(ids, vocabulary.ids))[0]]
         at = start + len(text[:first].encode())
         raise UserError(f"{name}: for {text[first:last]!r} at byte {at:,} {error}; remove it from the text") from error
     read = vocabulary.decode(tokens.tolist())

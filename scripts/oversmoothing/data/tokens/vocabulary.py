@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
+from oversmoothing.data.tokens.limits import check_file, encoded
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table
 from oversmoothing.store.sums import check_sum
@@ -33,9 +33,9 @@ VOCABULARY = pa.schema(
 warn_once = cache(logging.getLogger(__name__).warning)
 
 FAST = "tokenizer.json"
-AUTO = "auto"  # in place of the id before texts: the one of the tokenizer (`id_before_texts`)
+AUTO = "auto"  # in place of the ids before texts: those of the tokenizer (`ids_before_texts`)
+Before = int | Sequence[int] | None  # the ids before every text, as a user writes them
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
-IDS = 1 << 24  # a limit on ids, sixty times the largest vocabularies; what is indexed by id must fit into memory
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
 RANDOM = ("dropout", "nbest_size", "alpha")  # of a tokenizer's model: what makes it draw one of several encodings
 
@@ -106,10 +106,8 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
         remedy = "a tokenizer in the fast format is needed (save it with `PreTrainedTokenizerFast.save_pretrained`)"
         raise UserError(f"{path}: no such file; {remedy}")
     check_sum(path)
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing more specific
-        raise UserError(f"{path}: not a complete tokenizer ({' '.join(str(error).split())})") from error
+    check_file(path)
+    tokenizer = Tokenizer.from_file(str(path))
     tokenizer.encode_special_tokens = True
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -143,10 +141,7 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
     ids = sorted(set(names) - special)
     if not ids:
         raise UserError(f"{path}: it has no token but special ones")
-    if ids[-1] >= IDS:
-        last = names[ids[-1]]
-        raise UserError(f"{path}: {last!r} has the id {ids[-1]:,}; ids from {IDS:,} on are of no model's head")
-    text_of_name, text_of_added = _texts_of(json.loads(tokenizer.to_str()), path)
+    text_of_name, text_of_added = _texts_of(tokenizer, path)
     texts = []
     for id in ids:
         try:
@@ -184,36 +179,44 @@ def check_same(folder: str | Path, vocabulary: Vocabulary, name: str) -> None:
         raise UserError(f"{name}: {fault}; models that are compared must have the same tokens")
 
 
-def id_before_texts(tokenizer: Tokenizer, path: str | Path) -> int | None:
-    """Id that a tokenizer puts before every text, such as 1 of Llama 2; None if it puts none, a `UserError` if several.
+def ids_before_texts(tokenizer: Tokenizer) -> tuple[int, ...]:
+    """Ids that a tokenizer puts before every text, such as 1 of Llama 2, or two of GLM.
 
     What it puts behind a text is left out, because the texts of a study do not end.
     """
-    encoded = tokenizer.encode("a", add_special_tokens=True)
-    first = encoded.ids[: [*encoded.special_tokens_mask, 0].index(0)]
-    if len(first) > 1:
-        raise UserError(f"{path}: it puts {len(first)} ids before a text, {first}; write one of them as `bos`")
-    return first[0] if first else None
+    read = encoded(tokenizer, "a", special=True)
+    return tuple(read.ids[: [*read.special_tokens_mask, 0].index(0)])
 
 
-def _texts_of(described: dict[str, Any], path: str | Path) -> tuple[Callable[[str], bytes], Callable[[str], bytes]]:
+def as_ids(before: Before) -> tuple[int, ...]:
+    """Return the ids before every text that a user writes as one, as a list, or as None."""
+    return () if before is None else (before,) if isinstance(before, int) else tuple(before)
+
+
+def as_before(ids: Sequence[int]) -> Before:
+    """Return the ids before every text as a user writes them; the inverse of `as_ids`."""
+    return list(ids) if len(ids) > 1 else ids[0] if ids else None
+
+
+def listed(ids: Sequence[int]) -> str:
+    """Return ids as ``--bos`` takes them: "1" or "1,2"."""
+    return ",".join(map(str, ids))
+
+
+def _texts_of(tokenizer: Tokenizer, path: str | Path) -> tuple[Callable[[str], bytes], Callable[[str], bytes]]:
     """Return the functions from the name of a token to its text: of the model's tokens, and of added ones."""
-    if _has(described, "ByteLevel"):
+    part = tokenizer.decoder or tokenizer.pre_tokenizer
+    described = json.loads(part.__getstate__()) if part else {}
+    kinds = {part.get("type") for part in (described, *described.get("decoders", described.get("pretokenizers", [])))}
+    if "ByteLevel" in kinds:
         bytes_ = _byte_level()
         return lambda name: b"".join(bytes_[character] for character in name), str.encode
-    if _has(described, "ByteFallback"):
+    if "ByteFallback" in kinds:
         return _text_of_piece, lambda name: name.replace(SPACE, " ").encode()
     raise UserError(
         f"{path}: its decoder is neither byte-level nor SentencePiece's with bytes, so that texts cannot be told from "
         "its tokens; such a tokenizer cannot be used here"
     )
-
-
-def _has(described: dict[str, Any], kind: str) -> bool:
-    """Whether a tokenizer's decoder, or its pre-tokenizer where it has no decoder, is or contains one of a kind."""
-    part = described["decoder"] or described["pre_tokenizer"] or {}
-    parts = (part, *part.get("decoders", part.get("pretokenizers", [])))
-    return any(described.get("type") == kind for described in parts)
 
 
 def _byte_level() -> dict[str, bytes]:

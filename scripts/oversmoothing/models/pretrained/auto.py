@@ -24,6 +24,7 @@ from transformers import (
 )
 from transformers.utils.logging import disable_progress_bar
 
+from oversmoothing.data.tokens.limits import check_file
 from oversmoothing.data.tokens.vocabulary import FAST, make_certain
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.folder import (
@@ -100,6 +101,8 @@ def load_tokenizer(folder: str | Path, name: str) -> Any:
     """Tokenizer of a model, without chance in its encodings (parameters as in `load_causal_lm`)."""
     with one_line_errors(f"{name}: {folder}: no complete causal language model"):
         check_folder(folder)
+        if (Path(folder) / FAST).exists():
+            check_file(Path(folder) / FAST)
         tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), **OPTIONS)
         if tokenizer.is_fast:
             make_certain(tokenizer.backend_tokenizer, Path(folder) / FAST)

@@ -18,12 +18,12 @@ from oversmoothing.bytewise.covers import Tree
 from oversmoothing.bytewise.next_bytes import NextBytes, next_bytes
 from oversmoothing.bytewise.reading import read_spelling
 from oversmoothing.bytewise.spelling import Spelling
-from oversmoothing.data.tokens.vocabulary import AUTO, FAST, load_tokenizer, vocabulary_of
+from oversmoothing.data.tokens.vocabulary import AUTO, FAST, as_ids, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import Compute, autocast
 from oversmoothing.models.pretrained.auto import one_line_errors
 from oversmoothing.models.pretrained.folder import CONFIG, read_json
-from oversmoothing.models.truths.load import first_id, load_token_lm
+from oversmoothing.models.truths.load import first_ids, load_token_lm
 from oversmoothing.models.truths.token_model import TokenModel, typical_error
 
 logger = logging.getLogger(__name__)
@@ -71,12 +71,22 @@ class ByteView:
 
     def states(self, tree: Tree) -> Tensor:
         """What enters the head at each node, float32 (nodes, width)."""
+        before, tree = len(self.model.bos) - 1, self._begun(tree)
         with autocast(self.compute.device, self.compute.precision), one_line_errors("it does not run"):
             if self.masked and not self._beyond(tree):
-                return self._masked(tree).float()
+                return self._masked(tree)[before:].float()
             read = int(tree.depths[_leaves(tree)].sum())
             logger.info("%s: branch by branch, %d tokens are read for %d", self.model.name, read, len(tree.tokens))
-            return self._branches(tree).float()
+            return self._branches(tree)[before:].float()
+
+    def _begun(self, tree: Tree) -> Tree:
+        """Return a tree whose root is the last of the ids before a text, behind the others."""
+        before = len(self.model.bos) - 1
+        return Tree(
+            np.concatenate([self.model.bos, tree.tokens[1:]]),
+            np.concatenate([np.arange(-1, before), tree.parents[1:] + before]),
+            np.concatenate([np.arange(before), tree.depths + before]),
+        )
 
     def _masked(self, tree: Tree) -> Tensor:
         """States from one pass over all nodes, each of which attends to its ancestors and itself."""
@@ -105,9 +115,7 @@ class ByteView:
         return states
 
     def _ids(self, tree: Tree) -> Tensor:
-        tokens = tree.tokens.copy()
-        tokens[0] = self.model.bos
-        return torch.from_numpy(tokens).to(self.compute.device)
+        return torch.from_numpy(tree.tokens).to(self.compute.device)
 
     def _beyond(self, tree: Tree) -> bool:
         """Whether the model attends within a window that is shorter than a branch."""
@@ -118,7 +126,7 @@ class ByteView:
     def _takes_trees(self) -> bool:
         """Whether the states of a small tree do not depend on how it is read; tells the log if they do."""
         ids = self.model.table.cpu().numpy()
-        tree = Tree(np.where(PROBE.tokens < 0, -1, ids[PROBE.tokens % len(ids)]), PROBE.parents, PROBE.depths)
+        tree = self._begun(PROBE._replace(tokens=ids[PROBE.tokens % len(ids)]))
         with autocast(self.compute.device, self.compute.precision):
             apart = self._branches(tree)
             try:
@@ -157,17 +165,17 @@ def load_byte_view(
 ) -> ByteView:
     """Byte view of a causal language model in a folder, with ``bos`` and ``temperature`` of the settings.
 
-    ``bos`` is the id before every text; "auto" is the one that the tokenizer puts there, or else the config's for the
-    beginning or the end of a text. Errors are those of `load_token_lm` and `read_spelling`.
+    ``bos`` are the ids before every text; "auto" are those that the tokenizer puts there, or else the config's for
+    the beginning or the end of a text. Errors are those of `load_token_lm` and `read_spelling`.
     """
     path = Path(folder) / FAST
     spelling = read_spelling(path)
     bos = settings.get("bos", AUTO)
-    first = first_id(folder, bos) if bos == AUTO else bos
-    if first is None:
+    first = first_ids(folder, bos)
+    if not first:
         config = read_json(Path(folder) / CONFIG)
-        first = next((config[key] for key in BEFORE if isinstance(config.get(key), int)), None)
-    if first is None:
+        first = as_ids(next((config[key] for key in BEFORE if isinstance(config.get(key), int)), None))
+    if not first:
         raise UserError(f"{name}: neither its tokenizer nor {CONFIG} names an id before texts; write it as `bos`")
     model = load_token_lm(folder, name, vocabulary_of(load_tokenizer(path), path), first, device, precision)
     return ByteView(model, spelling, settings.get("temperature", 1.0), Compute(device, precision))

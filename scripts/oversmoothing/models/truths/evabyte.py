@@ -78,7 +78,7 @@ def load_evabyte(
     trunk.rotary_emb = LlamaRotaryEmbedding(llama).to(device)  # its frequencies are not in the checkpoint
     trunk.requires_grad_(False).eval()
     assert head is not None
-    return TokenModel(name, trunk, head, None, byte_table(BYTE_OFFSET), bos if begins else None, window, "bytes")
+    return TokenModel(name, trunk, head, None, byte_table(BYTE_OFFSET), [bos] if begins else [], window, "bytes")
 
 
 def _tensors(content: ModelFolder, trunk: LlamaModel, head: tuple[int, int]) -> dict[str, Path]:

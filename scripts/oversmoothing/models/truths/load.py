@@ -5,15 +5,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.vocabulary import (
     AUTO,
     FAST,
+    Before,
     Vocabulary,
+    as_before,
+    as_ids,
     check_same,
-    id_before_texts,
+    ids_before_texts,
+    listed,
     load_tokenizer,
     warn_once,
 )
@@ -27,6 +32,14 @@ from oversmoothing.models.truths.token_model import BYTES, TokenModel, byte_tabl
 from oversmoothing.models.truths.trial import adapted
 
 SLOW_CONFIG = "tokenizer_config.json"  # of transformers, which reads it or not, by version
+# Names of the ids with which models begin every text. <s> is not among them: many vocabularies have it for other uses.
+BEGINNINGS = (
+    ("[gMASK]", "<sop>"),  # GLM
+    ("<bos>",),  # Gemma
+    ("<|begin_of_text|>",),  # Llama 3
+    ("<BOS_TOKEN>",),  # Command R
+    ("<\uff5cbegin\u2581of\u2581sentence\uff5c>",),  # DeepSeek
+)
 
 
 class Described(NamedTuple):
@@ -66,33 +79,33 @@ def load_truth(
 
 
 def load_token_lm(
-    folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None, device: torch.device, precision: str
+    folder: str | Path, name: str, vocabulary: Vocabulary, bos: Before | str, device: torch.device, precision: str
 ) -> TokenModel:
     """Causal language model of transformers over the tokens of a study, whose `vocabulary` must be the model's own.
 
-    `bos` is prepended to every text; "auto" is the id that the model's tokenizer puts there, if any. The head is
+    `bos` is prepended to every text; "auto" are the ids that the model's tokenizer puts there, if any. The head is
     float32 and exactly as stored, times any factor of the logits, whatever the `precision` of the other weights.
     Errors are those of `pretrained.auto.load_causal_lm`, and others if the logits are neither a linear map of the state
     nor, for a model with a softcap, the capped ones.
     """
     check_same(folder, vocabulary, name)
-    bos = first_id(folder, bos)
+    first = first_ids(folder, bos)
     model = _loaded(folder, name, device, precision)
     weight = _as_stored(folder, model.get_output_embeddings().weight, name)
-    return adapted(name, folder, model, weight, torch.tensor(vocabulary.ids, dtype=torch.int64), bos, "tokens")
+    return adapted(name, folder, model, weight, torch.tensor(vocabulary.ids, dtype=torch.int64), first, "tokens")
 
 
-def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: int | str | None = AUTO) -> Described:
+def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: Before | str = AUTO) -> Described:
     """Check a model as `load_token_lm` does, but for what needs its weights; return what its files say."""
     check_same(folder, vocabulary, name)
-    first, model = first_id(folder, bos), pretrained.outline(folder, name)
+    first, model = first_ids(folder, bos), pretrained.outline(folder, name)
     check_rows(name, len(model.get_output_embeddings().weight), int(vocabulary.ids.max()), first)
     cap = pretrained.softcap_in(model.config, Path(folder) / CONFIG, name)
-    return Described(pretrained.context_of(model) - (first is not None), cap)
+    return Described(pretrained.context_of(model) - len(first), cap)
 
 
 def load_causal_lm(
-    folder: str | Path, name: str, byte_offset: int, bos: int | None, device: torch.device, precision: str
+    folder: str | Path, name: str, byte_offset: int, bos: Before, device: torch.device, precision: str
 ) -> TokenModel:
     """Causal language model of transformers in which byte b is the id b + `byte_offset`; its head is always float32.
 
@@ -104,28 +117,41 @@ def load_causal_lm(
     rows = len(weight)
     if byte_offset + BYTES > rows:
         raise UserError(f"{name}: byte_offset {byte_offset} leaves no room for 256 bytes among its {rows} ids")
-    return adapted(name, folder, model, weight, byte_table(byte_offset), bos, "bytes")
+    return adapted(name, folder, model, weight, byte_table(byte_offset), as_ids(bos), "bytes")
 
 
-def first_id(folder: str | Path, bos: int | str | None) -> int | None:
-    """Return the id that stands before every text."""
+def first_ids(folder: str | Path, bos: Before | str) -> tuple[int, ...]:
+    """Return the ids that stand before every text, and warn where "auto" may not be those of the model's training."""
     if bos != AUTO:
-        assert bos is None or isinstance(bos, int)
-        return bos
-    path = Path(folder) / FAST
-    first = id_before_texts(tokenizer := load_tokenizer(path), path)
-    beside = Path(folder) / SLOW_CONFIG
+        assert not isinstance(bos, str)
+        return as_ids(bos)
+    path, beside = Path(folder) / FAST, Path(folder) / SLOW_CONFIG
+    first = ids_before_texts(tokenizer := load_tokenizer(path))
     said = read_json(beside) if beside.is_file() else {}
-    if said.get("add_bos_token") is (first is None):
+    puts = {0: "no id", 1: "the id "}.get(len(first), "the ids ") + listed(first)
+    usual = _usual(tokenizer)
+    if usual and len(first) < len(usual) and (len(usual) > 1 or said.get("add_bos_token") is None):
+        names = " and ".join(str(tokenizer.id_to_token(id)) for id in usual)
+        warn_once(
+            f"{path}: models with {names} in their vocabulary begin every text so, but it puts {puts} there; --bos "
+            f"{listed(usual)}, or `bos: {as_before(usual)}` in a config, would"
+        )
+    elif said.get("add_bos_token") is (not first):
         name = said.get("bos_token")
         name = name.get("content") if isinstance(name, dict) else name
-        other = tokenizer.token_to_id(name) if isinstance(name, str) and first is None else None
-        puts, instead = ("no id", "ID" if other is None else other) if first is None else (f"the id {first}", "none")
+        other = tokenizer.token_to_id(name) if isinstance(name, str) and not first else None
+        instead = "none" if first else "ID" if other is None else other
         warn_once(
-            f"{beside}: `add_bos_token: {str(first is None).lower()}`, but {FAST} puts {puts} before a text, and that "
+            f"{beside}: `add_bos_token: {str(not first).lower()}`, but {FAST} puts {puts} before a text, and that "
             f"is what is used; `bos` in a config, or --bos {instead}, would change it"
         )
     return first
+
+
+def _usual(tokenizer: Tokenizer) -> list[int]:
+    """Return the special ids with which models of a vocabulary are known to begin every text."""
+    special = {token.content: id for id, token in tokenizer.get_added_tokens_decoder().items() if token.special}
+    return next(([special[name] for name in names] for names in BEGINNINGS if special.keys() >= set(names)), [])
 
 
 def _loaded(folder: str | Path, name: str, device: torch.device, precision: str) -> Any:

@@ -5,6 +5,7 @@ special ids or rows that only pad the head to a round size. As in the thesis (3.
 alone; the probability of the other ids is reported.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -21,7 +22,7 @@ PROBE = 8  # tokens of a trial
 
 
 class Shape(NamedTuple):
-    """Shape of such a model, by keys of `GPTConfig`; `block` does not count the beginning-of-sentence id."""
+    """Shape of such a model, by keys of `GPTConfig`; `block` does not count the ids before a text."""
 
     layers: int
     width: int
@@ -40,7 +41,7 @@ class TokenModel:
         weight: Tensor,  # the head (rows, width), which is applied in float32
         bias: Tensor | None,  # (rows,)
         table: Tensor,  # int64 (v,), the id of each token, no id twice
-        bos: int | None,  # the id prepended to every text
+        bos: Sequence[int],  # the ids prepended to every text
         context: int,  # the longest, in ids
         unit: str = "tokens",  # or "bytes", for messages
         cap: float | None = None,  # c of logits c tanh(z / c), z being the head's
@@ -49,10 +50,10 @@ class TokenModel:
     ) -> None:
         rows, width = weight.shape
         check_rows(name, rows, int(table.max()), bos, unit)
-        self.name, self.trunk, self.bos, self.unit, self.cap, self.tied = name, trunk, bos, unit, cap, tied
+        self.name, self.trunk, self.bos, self.unit, self.cap, self.tied = name, trunk, tuple(bos), unit, cap, tied
         self.table = table.to(weight.device)
         layers = trunk.config.get_text_config().num_hidden_layers
-        self.config = Shape(layers, width, context - (bos is not None), len(table), width)
+        self.config = Shape(layers, width, context - len(bos), len(table), width)
         is_special = torch.ones(rows, dtype=torch.bool, device=weight.device)
         is_special[self.table] = False
         weight, bias = weight.detach(), None if bias is None else bias.detach().float()
@@ -104,7 +105,7 @@ class TokenModel:
     def ids(self, tokens: Tensor, first: bool = True) -> Tensor:
         """Ids of tokens (batch, time); with `first`, the beginning of a text, `bos` is prepended."""
         ids = self.table[tokens]
-        return F.pad(ids, (1, 0), value=self.bos) if first and self.bos is not None else ids
+        return begun(ids, self.bos) if first else ids
 
     def cache(self, length: int) -> "TokenCache":
         """New `TokenCache` for texts of up to `length` tokens; a `UserError` if the model cannot be read that way."""
@@ -192,15 +193,20 @@ def typical_error(logits: Tensor, expected: Tensor) -> float:
     return float(errors.quantile(0.75) / expected.abs().max().clamp(min=1e-6))
 
 
-def check_rows(name: str, rows: int, largest: int, bos: int | None, unit: str = "tokens") -> None:
-    """Raise a `UserError` if a head lacks a row for the largest id of its tokens, or for `bos`."""
+def begun(ids: Tensor, bos: Sequence[int]) -> Tensor:
+    """Ids (batch, time) behind those that stand before every text."""
+    return torch.cat([torch.tensor(bos, dtype=ids.dtype, device=ids.device).expand(len(ids), -1), ids], dim=1)
+
+
+def check_rows(name: str, rows: int, largest: int, bos: Sequence[int], unit: str = "tokens") -> None:
+    """Raise a `UserError` if a head lacks a row for the largest id of its tokens, or for one of `bos`."""
     if largest >= rows:
         raise UserError(
             f"{name}: the largest id of its {unit} is {largest}, but its head has only {rows} rows; weights and "
             "tokenizer are of different models"
         )
-    if bos is not None and bos >= rows:
-        raise UserError(f"{name}: bos {bos} is none of its {rows} ids")
+    if odd := [id for id in bos if id >= rows]:
+        raise UserError(f"{name}: bos {odd[0]} is none of its {rows} ids")
 
 
 def byte_table(byte_offset: int) -> Tensor:

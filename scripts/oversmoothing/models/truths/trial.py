@@ -4,14 +4,13 @@ A config need not say what a model does behind its trunk, so it is measured: the
 and the rows that the model gives no probability. Then a few tokens are run through the model and its adapter.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 from transformers import PreTrainedModel
 
 from oversmoothing.jobs import UserError
@@ -20,6 +19,7 @@ from oversmoothing.models.pretrained.folder import CONFIG
 from oversmoothing.models.truths.token_model import (
     PROBE,
     TokenModel,
+    begun,
     check_rows,
     error_of,
     linear,
@@ -36,7 +36,7 @@ NEVER = -1e30  # a logit below it gives no probability: minus infinity, or a mas
 
 @torch.inference_mode()
 def adapted(
-    name: str, folder: str | Path, model: Any, weight: Tensor, table: Tensor, bos: int | None, unit: str
+    name: str, folder: str | Path, model: Any, weight: Tensor, table: Tensor, bos: Sequence[int], unit: str
 ) -> TokenModel:
     """Adapter of a model from a folder whose head (rows, width) is `weight` as stored, if its logits are the model's.
 
@@ -47,8 +47,7 @@ def adapted(
     head, trunk = model.get_output_embeddings(), _trunk(name, model)
     check_rows(name, len(weight), int(table.max()), bos, unit)
     tokens = probe(PROBE, len(table)).to(weight.device)
-    ids = table.to(weight.device)[tokens]
-    ids = ids if bos is None else F.pad(ids, (1, 0), value=bos)
+    ids = begun(table.to(weight.device)[tokens], bos)
     before, behind = _factors(name, model, trunk, ids)
     expected = _logits(name, model, ids)[:, -PROBE:]
     if expected.isnan().any():
