@@ -31,8 +31,11 @@ def write_scores(path, scores, schema=SCORES):
     return path
 
 
+BY_FORMULAS = ("tto", "nsmd", "tv", "kl", "entropy_difference")  # the catalogue may have more
+
+
 def by_formulas(p_bn, p_gt, tau):
-    """Return TTO, NSMD, TV, KL and the entropy difference of one row in float64, as in their formulas."""
+    """Return the metrics `BY_FORMULAS` of one row in float64, as in their formulas."""
     order = np.argsort(-p_gt, kind="stable")
     size = np.searchsorted(np.cumsum(p_gt[order]), tau) + 1
     inside, outside = order[:size], order[size:]

@@ -4,7 +4,9 @@ import re
 
 import pandas as pd
 import pytest
+from kept_runs import RUNS, STUDIES
 
+from oversmoothing.claims.story import chapters
 from oversmoothing.commands import main
 from oversmoothing.scores.catalogue.metrics import METRICS as METRICS_HERE
 from oversmoothing.scores.catalogue.metrics import Metric
@@ -95,3 +97,36 @@ def test_models_without_a_rank_or_of_one_rank_have_rows_of_their_own():
 
 def test_a_folder_without_results_is_one_line(tmp_path, refused):
     assert f"{tmp_path}: no tables and no figures; name a results folder, or run" in refused("page", tmp_path)
+
+
+@pytest.mark.parametrize("kept", RUNS, ids=lambda path: str(path.relative_to(STUDIES)))
+def test_every_kept_run_opens_with_all_its_tables_and_figures(kept, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda: "")  # the same for all, and slow
+    for part in kept.iterdir():
+        (tmp_path / part.name).symlink_to(part)
+    assert main(["page", str(tmp_path)]) == 0
+    text = (tmp_path / "index.html").read_text()
+    tables = {path.stem for path in kept.glob("tables/*.csv")} - {"claims"}
+    assert text.count("<details class='table'>") == len(tables)
+    drawn = len(list(kept.glob("figures/*.png")))
+    assert drawn <= text.count("src='data:image/png") <= drawn + 1  # the cover may stand in its chapter too
+    assert "<dt>seeds of the trainings</dt>" in text
+    assert capsys.readouterr().err == ""
+
+
+def test_verdicts_of_an_older_version_are_one_line(tmp_path, refused):
+    (tmp_path / "tables").mkdir()
+    pd.DataFrame([{"id": "a", "chapter": "4", "verdict": "holds", "effect": 1.0}]).to_csv(
+        tmp_path / "tables/claims.csv", index=False
+    )
+    said = refused("page", tmp_path)
+    assert "tables/claims.csv: verdicts of an older version, without the column `place`; make it again with" in said
+
+
+def test_a_library_without_its_stories_is_one_line(tmp_path, refused, monkeypatch):
+    (tmp_path / "tables").mkdir()
+    main_table().assign(table="oversmoothing").to_csv(tmp_path / "tables/oversmoothing.csv", index=False)
+    stories = [path for path in chapters.stories_of(chapters.HERE) if path.name != "models.story.md"]
+    monkeypatch.setattr(chapters, "stories_of", lambda module: stories)
+    assert "models.story.md: no such file; install oversmoothing again" in refused("page", tmp_path)
+    assert not (tmp_path / "index.html").exists()

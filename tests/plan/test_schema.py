@@ -1,6 +1,9 @@
 """The schema: every key described, its description in config/README.md, and what the library declares accepted."""
 
+import re
+
 import pytest
+import yaml
 from default_config import DEFAULT, default
 from snakemake.cli import parse_config
 
@@ -8,8 +11,10 @@ from checks.config import check
 from oversmoothing.data import sources
 from oversmoothing.scores.catalogue.decoders import maps, methods
 from plan import ConfigError
-from schemas.config import read_schema
-from schemas.describe import PARTS, updated
+from plan.arms import OF_FAMILY
+from schemas.config import FILE, read_schema
+from schemas.describe import OF_STUDIES, PARTS, ROOT, SUBJECTS, updated
+from schemas.describe import keys as written
 
 
 def keys(section, where=""):
@@ -92,3 +97,26 @@ def test_strings_of_the_command_line_are_read_as_the_schema_wants(given, read):
 def test_other_strings_stay_as_they_are(given, message):
     with pytest.raises(ConfigError, match=message):
         check(default(**parse_config([given])))
+
+
+def test_the_keys_stand_by_subject_and_a_family_is_a_list():
+    text = written()
+    subjects = re.split(r"^### ", text, flags=re.MULTILINE)
+    assert [part.partition("\n")[0] for part in subjects[1:]] == [*SUBJECTS, OF_STUDIES]
+    found = [re.findall(r"^#### `(\w+)`", part, flags=re.MULTILINE) for part in subjects[1:]]
+    assert sorted(name for names in found for name in names) == sorted(read_schema()["properties"])
+    assert found[:-1] == [list(names) for names in SUBJECTS.values()]
+    of_core = yaml.safe_load(FILE.read_text())["properties"]
+    assert {name for names in SUBJECTS.values() for name in names} <= set(of_core)
+    (family,) = re.findall(r"^#### `family`\n(.*?)^\| key", text, flags=re.MULTILINE | re.DOTALL)
+    entries = re.findall(r"^- `\{(.*?)\}+`", family, flags=re.MULTILINE)
+    assert len(entries) == len(OF_FAMILY) + 2
+    assert max(map(len, family.splitlines())) < 500
+
+
+def test_the_page_begins_with_three_walks_whose_configs_are_accepted():
+    text = (ROOT / "config/README.md").read_text()
+    headings = re.findall(r"^## (.*)", text, flags=re.MULTILINE)
+    assert headings[:3] == ["My corpus", "My models", "My cluster"]
+    for block in re.findall(r"```yaml\n(.*?)```", text.partition("## How configs are read")[0], flags=re.DOTALL):
+        check(default(**yaml.safe_load(block)))

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from made_scores import DECODINGS, by_formulas
+from made_scores import BY_FORMULAS, DECODINGS, by_formulas
 
 from oversmoothing.scores import metrics
 from oversmoothing.scores import nucleus as selections
@@ -88,7 +88,7 @@ def test_scores_are_those_of_float64(library, v, dtype):
     p_gt, p_bn = rows(v, dtype), rows(v, dtype, seed=1)
     p_bn = (0.7 * p_gt + 0.3 * p_bn).astype(dtype)
     decoders = [decoder(settings, v) for settings in SETTINGS]
-    values = np.asarray(metrics.score(library(p_bn), library(p_gt), decoders))
+    values = np.asarray(metrics.score(library(p_bn), library(p_gt), decoders, BY_FORMULAS))
     for i, decode in enumerate(decoders):
         decoded = np.asarray(decode(library(p_bn))).astype(float)
         expected = np.array([by_formulas(*pair, 0.9) for pair in zip(decoded, p_gt.astype(float), strict=True)]).T

@@ -37,25 +37,35 @@ def add(study, path, code, before=None):
     file.write_text(f"{text[:start]}{code}{text[start:]}")
 
 
-def follow(folder, built):
-    """Put ten new things into a copy of the project; make all tables, figures and the report."""
-    study = copy_project(folder, built)
+def metric(study):
+    """Add the metric."""
+    (entry,) = blocks("A metric")
+    add(study, f"{CATALOGUE}/metrics.py", entry, before='    "tbat": Metric(')
 
-    (metric,) = blocks("A metric")
-    add(study, f"{CATALOGUE}/metrics.py", metric, before='    "tbat": Metric(')
 
-    (method,) = blocks("A decoding method")
-    add(study, "scripts/oversmoothing/scores/decodings/top_a.py", method)
+def method(study):
+    """Add the decoding method."""
+    (module,) = blocks("A decoding method")
+    add(study, "scripts/oversmoothing/scores/decodings/top_a.py", module)
 
+
+def table(study):
+    """Add the table of existing scores."""
     rule, words = blocks("A table")
     add(study, "workflow/rules/tables.smk", f"\n\n{rule}")
     add(study, "scripts/oversmoothing/tables/decoding.story.md", words)
 
+
+def figure(study):
+    """Add the figure."""
     script, rule, words = blocks("A figure")
     add(study, "scripts/tto_figure.py", script)
     add(study, "workflow/rules/tables.smk", f"\n\n{rule}")
     add(study, "scripts/oversmoothing/tables/oversmoothing.story.md", words)
 
+
+def corpus(study):
+    """Add the corpus."""
     module, opener = blocks("A corpus")
     function, listed = opener.split("SOURCES:")
     (line,) = re.findall(r'^    "poems".*\n', listed, flags=re.MULTILINE)
@@ -64,37 +74,79 @@ def follow(folder, built):
     add(study, "scripts/oversmoothing/data/sources.py", f"{function}\n\n", before="def files(")
     sources.write_text(re.sub(r"(SOURCES: .*\{\n)", lambda found: found[1] + line, sources.read_text()))
 
-    test, claim = blocks("A claim")
+
+def claim(study):
+    """Add the claim."""
+    test, entry = blocks("A claim")
     module, first = "scripts/oversmoothing/claims/thesis.py", '    Claim(\n        "truths-beat-the-family"'
-    add(study, module, claim, before=first)
+    add(study, module, entry, before=first)
     add(study, module, f"{test}\n\n", before="CLAIMS = [")
 
-    arm, kind = blocks("An arm")
-    add(study, "workflow/plan/arms.py", arm, before="    WIDTH,\n    TRUNCATED,\n")
+
+def arm(study):
+    """Add the arm."""
+    entry, kind = blocks("An arm")
+    add(study, "workflow/plan/arms.py", entry, before="    WIDTH,\n    TRUNCATED,\n")
     add(study, "scripts/oversmoothing/tables/kinds.py", kind, before='    "svd": Kind(')
 
+
+def output_layer(study):
+    """Add the output layer."""
     function, entry = blocks("An output layer")
     add(study, "scripts/oversmoothing/models/output_layers.py", function)
     add(study, "scripts/oversmoothing/models/output_kinds.py", entry, before='    "mfs3": mixture(3')
 
+
+def objective(study):
+    """Add the objective."""
     function, entry = blocks("An objective")
     objectives = study.folder / "scripts/oversmoothing/training/objectives.py"
     objectives.write_text(with_objective(objectives.read_text(), function, entry))
 
+
+def own_study(study):
+    """Add the study."""
     rules, step, story = blocks("A study")
     place = "workflow/studies/largest_leak"
-    (folder / place).mkdir()
+    (study.folder / place).mkdir()
     add(study, f"{place}/rules.smk", rules)
     add(study, f"{place}/show.py", step)
     add(study, f"{place}/story.md", story)
     add(study, "config/config.yaml", "  - largest_leak\n", before="checkpoints:")
 
+
+RECIPES = {
+    "A metric": metric,
+    "A decoding method": method,
+    "A table": table,
+    "A figure": figure,
+    "A corpus": corpus,
+    "An arm": arm,
+    "An output layer": output_layer,
+    "An objective": objective,
+    "A study": own_study,
+    "A claim": claim,
+}
+
+
+def follow(folder, built):
+    """Put ten new things into a copy of the project; make all tables, figures and the report."""
+    study = copy_project(folder, built)
+    for recipe in RECIPES.values():
+        recipe(study)
     write_poems(folder)
     for name, seed in (("step0", 0), ("step4", 1)):
         write_neox(folder / "neox" / name, seed)
     (folder / MINE).write_text(yaml.safe_dump(SETTINGS))
     study.snakemake("all", config=CONFIG)
     study.snakemake("all", config=CONFIG, options=["--report", "report.html"])
+
+
+def tests_of(recipe):
+    """Return what pytest runs by the last line of a recipe, and the minutes that it says."""
+    (text,) = (text for heading, text in SECTIONS.items() if heading.startswith(recipe))
+    (found,) = re.findall(r"^Its tests: `python -m pytest ([^`]*)` \(([\d.]+) minutes?\)", text, flags=re.MULTILINE)
+    return found[0].split(), float(found[1])
 
 
 def with_objective(text, function, entry):

@@ -1,10 +1,16 @@
 """What the recipes of CONTRIBUTING.md add stands wherever it should."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
+from recipes import RECIPES, ROOT, SECTIONS, tests_of
+from study import copy_project
 
 from oversmoothing.tables.record import read_record
 
@@ -79,3 +85,30 @@ def test_a_claim_has_a_verdict_here_and_on_the_published_tables(everything):
     claims = table(everything, "claims").set_index("id")
     assert claims.loc["greedy-leaks-less", ["verdict", "published_verdict"]].notna().all()
     assert "Every model leaks less under greedy decoding than under pure sampling." in page(everything, "claims")
+
+
+def test_each_recipe_names_its_tests_and_their_minutes():
+    assert [heading.partition(":")[0] for heading in SECTIONS] == [
+        *("A metric", "A decoding method", "A table of existing scores", "A figure", "A corpus", "An arm"),
+        *("An output layer", "An objective", "A study", "A claim"),
+    ]
+    for recipe in RECIPES:
+        paths, minutes = tests_of(recipe)
+        assert all((ROOT / path).exists() for path in paths), recipe
+        assert 0 < minutes <= 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_suites_own_tests_pass_with_the_addition_in_place(recipe, tmp_path):
+    study = copy_project(tmp_path)
+    for name in ("tests", "docs", "benchmarks"):
+        shutil.copytree(ROOT / name, tmp_path / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "LICENSE"):
+        shutil.copyfile(ROOT / name, tmp_path / name)
+    RECIPES[recipe](study)
+    paths, _ = tests_of(recipe)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-x", *paths]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]

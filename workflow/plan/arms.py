@@ -114,7 +114,7 @@ def _under(name: str) -> tuple[Arm, Arm]:
         full,
         name=f"{FAMILY.name}-{of_model}",
         keys={**FAMILY.keys, **full.keys},
-        words=f"with `rank: r`, the same behind a bottleneck (`bn4-{name}0.1-s1337`)",
+        words=f"`{{rank: r, {entry}}}`, the same behind a bottleneck (`bn4-{name}0.1-s1337`)",
         rank=FAMILY.rank,
         model=FAMILY.model,
     )

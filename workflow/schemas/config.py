@@ -26,7 +26,7 @@ def read_schema() -> dict[str, Any]:
     _declare(sections["samples"]["properties"]["decodings"], [name for name in methods() if name != "pure"])
     sections["training"]["properties"]["objective"] |= objective_keys(CROSS_ENTROPY, *OBJECTIVES)
     family = sections["family"]
-    family["description"] = family["description"].replace("{arms}", "; ".join(arm.words for arm in OF_FAMILY))
+    family["description"] = family["description"].replace("{arms}", "\n".join(f"- {arm.words}" for arm in OF_FAMILY))
     family["items"]["properties"] = family_keys() | family["items"]["properties"]
     _complete(schema)
     return schema

@@ -27,6 +27,13 @@ ROOT = Path(__file__).resolve().parents[2]
 STUDIES, PUBLISHED, BENCHMARKS = (ROOT / "resources" / name for name in ("studies", "published", "benchmarks"))
 SOURCES = ROOT / "docs/source"
 BEGIN, END = "<!-- {}: written by `make docs` -->", "<!-- end of {} -->"
+SUBJECTS = {  # headings of config/README.md, in order, and the sections of each; those of studies are the last
+    "What is made, and where": ("results", "wanted", "studies", "checkpoints", "assets", "device"),
+    "The text": ("corpus", "tokens", "windows"),
+    "The models": ("family", "truths", "seeds", "model", "training", "learning_rates", "svd_ranks", "svd_of"),
+    "How they are measured": ("inference", "decodings", "samples", "metrics", "statistics"),
+}
+OF_STUDIES = "Settings of studies"
 RENDERED = "<!-- Written by `make docs` from docs/source/{}: edit that, not this. -->"
 
 
@@ -60,17 +67,29 @@ def updated(path: Path) -> str:
 
 
 def keys() -> str:
-    """One section per top-level key of the config, with a table of the keys below it."""
+    """One section per top-level key of the config, by subject, with a table of the keys below it."""
     schema = read_schema()
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
     studies.fill_in(default)
     sections = schema["properties"]
     # The keys of a truth's own `model` and `training` are described once, under these sections.
     shared = {id(part) for name in ("model", "training") for part in sections[name]["properties"].values()}
-    parts = []
-    for name, section in sections.items():
+    by_subject = {
+        **SUBJECTS,
+        OF_STUDIES: tuple(name for name in sections if not any(name in own for own in SUBJECTS.values())),
+    }
+    parts = [
+        "\n".join(
+            f"- {subject}: {', '.join(f'[`{name}`](#{name})' for name in names)}"
+            for subject, names in by_subject.items()
+        )
+    ]
+    heading = {names[0]: subject for subject, names in by_subject.items()}
+    for name in (name for names in by_subject.values() for name in names):
+        section = sections[name]
         values = _values(section, schema["$defs"])
-        parts.append(f"### `{name}`\n\n{section['description']}" + (f" Value: {values}." if values else ""))
+        parts += [f"### {heading[name]}"] if name in heading else []
+        parts.append(f"#### `{name}`\n\n{section['description']}" + (f" Value: {values}." if values else ""))
         if isinstance(default[name], str):
             parts[-1] += f" Default: `{default[name]}`."
         if rows := list(_rows(section, "", default[name], schema["$defs"], shared if name == "truths" else set())):

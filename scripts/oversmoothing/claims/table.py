@@ -56,6 +56,11 @@ COUNTED = {
     NOT_TESTED: "are not tested",
     NOT_PRINTED: "are not printed",
 }
+EVIDENCE = (  # columns of a table of claims
+    *("id", "chapter", "place", "statement", "test", "by_construction", "verdict", "contrasts", "decided_for"),
+    *("decided_against", "towards", "seeds", "effect", "low", "high", "above", "below", "weakest", "note"),
+    *("published_verdict", "published_contrasts", "published_towards"),
+)
 OVER_TRUTHS = ", mean over truths"
 PRINTED = ("verdict", "contrasts", "towards", "effect", "weakest", "note")  # columns of the verdict on printed means
 

@@ -28,6 +28,12 @@ def main(arguments: Sequence[str]) -> int:
     if str(WORKFLOW) not in sys.path:
         sys.path.append(str(WORKFLOW))
     names = sorted(path.parent.name for path in WORKFLOW.glob("studies/*/story.md"))
+    if not names:
+        print(
+            "Without the chapters of studies, whose words are in a clone of the project: their tables and figures "
+            "stand at the end. For all, run `oversmoothing page` in the clone.",
+            file=sys.stderr,
+        )
     write_story(paths, results / "index.html", of_studies(names))
     main_table = results / "tables/oversmoothing.csv"
     if main_table.exists():

@@ -12,12 +12,13 @@ from jinja2 import meta
 
 from oversmoothing.claims.story.answers import at_each, at_ends, at_lowest
 from oversmoothing.fingerprint import WORKFLOW, stories_of
-from oversmoothing.jobs import import_by_name
+from oversmoothing.jobs import UserError, import_by_name
 from oversmoothing.tables.story import PLAIN, paragraphs, read_story
 
 # Words of answers: functions of a table that yield sentences, by name.
 Words = Mapping[str, Callable[..., Iterable[str]]]
 GENERAL: Words = {"at_each": at_each, "at_ends": at_ends, "at_lowest": at_lowest}
+HERE = Path(__file__)
 CORE = ("models", "oversmoothing", "samples", "decoding", "truncated")  # stories of the library, in the thesis's order
 
 
@@ -105,6 +106,12 @@ def _told(word: Callable[..., Iterable[str]]) -> Callable[..., str]:
     return lambda table, *args, **where: "" if table is None else "\n\n".join(word(table, *args, **where))
 
 
-CHAPTERS = tuple(
-    chapter(path) for name in CORE for path in stories_of(Path(__file__)) if path.name == f"{name}.story.md"
-)
+CHAPTERS = tuple(chapter(path) for name in CORE for path in stories_of(HERE) if path.name == f"{name}.story.md")
+
+
+def check_stories() -> None:
+    """Raise a `UserError` that names a story of the library that is not installed."""
+    there = {path.name for path in stories_of(HERE)}
+    for name in CORE:
+        if f"{name}.story.md" not in there:
+            raise UserError(f"{name}.story.md: no such file; install oversmoothing again, as it is incomplete")

@@ -34,7 +34,9 @@ def by_rank(
     ours = set(points["rank"][points.series != PUBLISHED])
     ranks = sorted(points["rank"].unique())
     ticks = [rank for rank in ranks if rank in ours or rank & (rank - 1) == 0 or rank == ranks[-1]]
-    x = alt.X("rank:Q", title="rank", scale=alt.Scale(type="log", base=2, nice=False, padding=12))
+    x = alt.X(
+        "rank:Q", title="rank of what enters the LM head", scale=alt.Scale(type="log", base=2, nice=False, padding=12)
+    )
     x = x.axis(values=ticks, format="d", grid=False, labelOverlap="greedy")
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True))
     series = list(dict.fromkeys(points["series"]))
@@ -57,7 +59,9 @@ def by_rank(
         ],
     )
     chart = alt.layer(line, bars, marks).add_params(*params)
-    chart = chart.properties(width="container", height=300, description=description)
+    # A title of the chart, put along the axis of values, follows the menus; one of the axis cannot.
+    along = alt.TitleParams(_axis(points, names, params), orient="left", fontSize=13)
+    chart = chart.properties(width="container", height=300, description=description, title=along)
     words = alt.AxisConfig(labelFontSize=13, titleFontSize=13)
     legend = alt.LegendConfig(orient="bottom", labelFontSize=13, labelLimit=400, symbolSize=100)
     view = alt.ViewConfig(stroke=None)
@@ -95,6 +99,24 @@ def _points(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return points.astype({"rank": int, "value": float}).sort_values(["series", "rank"], kind="stable")
 
 
+def _axis(
+    points: pd.DataFrame, names: Mapping[str, Mapping[str, str]], params: Sequence[alt.Parameter]
+) -> alt.ExprRef | str:
+    """Return what the values are, with their unit: of the measure that the menu selects, if there are several."""
+    if "measure" not in points:
+        return f"value ({points.unit.iloc[0]})"
+    units = points.drop_duplicates("measure").set_index("measure").unit
+    told = {name: f"{_word('measure', name, names)} ({unit})" for name, unit in units.items()}
+    chosen = f"{MENU}measure"
+    if any(param.name == chosen for param in params):
+        return alt.ExprRef(f"{json.dumps(told)}[{chosen}]")
+    return ", ".join(told.values())
+
+
+def _word(column: str, value: str, names: Mapping[str, Mapping[str, str]]) -> str:
+    return names.get(column, {}).get(value, str(value).replace("_", " "))
+
+
 def _menus(
     points: pd.DataFrame, menus: Mapping[str, str], names: Mapping[str, Mapping[str, str]]
 ) -> tuple[list[alt.Parameter], list[str]]:
@@ -104,7 +126,7 @@ def _menus(
         values = list(dict.fromkeys(points[column].dropna()))
         if len(values) < 2:
             continue
-        words = [names.get(column, {}).get(value, str(value).replace("_", " ")) for value in values]
+        words = [_word(column, value, names) for value in values]
         menu = alt.binding_select(options=values, labels=words, name=f"{label} ")
         params.append(alt.param(name=f"{MENU}{column}", value=values[0], bind=menu))
         filters.append(f"datum.{column} === null || datum.{column} === {MENU}{column}")

@@ -1,4 +1,3 @@
-"use strict";
 const charts = JSON.parse(document.getElementById("specifications").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 function draw() {

@@ -11,19 +11,21 @@ from typing import Any
 
 import pandas as pd
 import vl_convert
+import yaml
 from markupsafe import Markup
+from yaml import YAMLError
 
 from oversmoothing.claims.claim import CONTRADICTED, HOLDS, IN_PART, NOT_TESTED, ONE_SEED, OPEN
 from oversmoothing.claims.headline import finding
-from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart, answered
+from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart, answered, check_stories
 from oversmoothing.claims.story.charts import by_rank
-from oversmoothing.claims.table import evidence
+from oversmoothing.claims.table import EVIDENCE, evidence
 from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.layout import read_csv
 from oversmoothing.store.sealed_json import read_sealed
 from oversmoothing.store.sums import read_text
-from oversmoothing.tables.formats import html_of, line_html, prose_html
+from oversmoothing.tables.formats import html_of, line_html, markdown_text, prose_html
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.samples import HUMAN
@@ -33,6 +35,7 @@ from oversmoothing.tables.web_page import write_web_page
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
 SIGNS = {HOLDS: "✓", IN_PART: "◐", CONTRADICTED: "✗", OPEN: "?", ONE_SEED: "~", NOT_TESTED: "○"}
 EXCERPT = 240  # characters of a sample
+ROWS = 200  # of a table without a page of its own
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)  # of an SVG: the words above its figure
 NAMES = {"measure": {name: metric.label for name, metric in METRICS.items()}}
 
@@ -66,6 +69,7 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
 
     Their other formats lie beside them. What is not among them is left out; `studies` stand where `in_order` puts them.
     """
+    check_stories()
     results, chapters = Results.of(paths), in_order(studies)
     charts: list[dict] = []
     shown = [_chapter(results, i, chapter, charts) for i, chapter in enumerate(chapters)]
@@ -148,6 +152,11 @@ def _claims(results: Results, shown: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield each claim of which the id, or the chapter of the thesis, is to be shown."""
     claims = results.table("claims")
     if claims is not None:
+        if gone := [name for name in EVIDENCE if name not in claims]:
+            raise UserError(
+                f"{results.tables['claims']}: verdicts of an older version, without the column `{gone[0]}`; make it "
+                "again with `snakemake`, or delete it for a page without verdicts"
+            )
         for claim in claims[claims.chapter.astype(str).isin(shown) | claims.id.isin(shown)].to_dict("records"):
             yield claim | {"evidence": list(evidence(claim))}
 
@@ -157,29 +166,40 @@ def _folded(
 ) -> dict[str, list]:
     """Return the tables and figures that are there."""
     return {
-        "tables": [
-            _table(read_text(results.tables[name].with_suffix(".md"))) for name in tables if name in results.tables
-        ],
+        "tables": [_table(results.tables[name]) for name in tables if name in results.tables],
         "figures": [_figure(results, name, chapter) for name in figures if name in results.figures],
     }
 
 
-def _table(text: str) -> dict[str, str]:
-    """Return title and body of a table's page in Markdown."""
-    title, _, rest = text.partition("\n")
+def _table(path: Path) -> dict[str, str]:
+    """Return title and body of a table's page in Markdown; of a kept table, which has none, of its first rows."""
+    page = path.with_suffix(".md")
+    title, _, rest = (read_text(page) if page.is_file() else _rows(path)).partition("\n")
     words = line_html(title.lstrip("# "))
     return {"title": words, "body": html_of(rest, words, level=2)}
 
 
+def _rows(path: Path) -> str:
+    """Return the first rows of a table as Markdown, without the columns that they leave empty."""
+    table = read_csv(path, dtype=str, keep_default_na=False)
+    first = table.head(ROWS)
+    shown = first[[name for name in first if name != "table" and first[name].any()]]
+    cells = {markdown_text(name): shown[name].map(markdown_text) for name in shown}
+    more = f"\n\nThe first {ROWS} of {len(table):,} rows of {path.name}." if len(table) > ROWS else ""
+    return f"# {path.name}\n\n{pd.DataFrame(cells).to_markdown(index=False, disable_numparse=True)}{more}\n"
+
+
 def _figure(results: Results, name: str, chapter: Chapter | None = None) -> dict[str, str] | None:
-    """Return a figure's title, its caption and its SVG in base64; None if it is not there."""
+    """Return a figure's title, its caption and its SVG, or PNG if it alone is kept; None if it is not there."""
     if name not in results.figures:
         return None
-    svg = read_text(results.figures[name].with_suffix(".svg"))
-    title = TITLE.search(svg)
+    drawn = results.figures[name].with_suffix(".svg")
+    text, kind = (read_text(drawn), "svg+xml") if drawn.is_file() else ("", "png")
+    title = TITLE.search(text)
     words = html.unescape(title[1]) if title else name.replace("_", " ")
     caption = words_for(name, chapter.captions) if chapter else ""
-    return {"title": words, "caption": caption, "svg": b64encode(svg.encode()).decode()}
+    content = b64encode(text.encode() or results.figures[name].read_bytes()).decode()
+    return {"title": words, "caption": caption, "source": f"data:image/{kind};base64,{content}"}
 
 
 def _about(path: Path) -> dict[str, str]:
@@ -188,6 +208,9 @@ def _about(path: Path) -> dict[str, str]:
         return {}
     try:
         run = read_sealed(path)
+        if "config" not in run:  # that of a kept study, whose config lies beside it
+            kept = yaml.safe_load(path.with_name("config.yaml").read_text(encoding="utf-8"))
+            run |= {"config": [path.with_name("config.yaml").name], "seeds": kept.get("seeds", ["of the default"])}
         versions = [f"{name} {number}" for name, number in run["versions"].items()]
         return {
             "config": ", ".join(run["config"]),
@@ -196,7 +219,7 @@ def _about(path: Path) -> dict[str, str]:
             "date of the run": run["date"],
             "versions": ", ".join([f"Python {run['python']}", *versions]),
         }
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as reason:
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError, OSError, YAMLError) as reason:
         raise UserError(f"{path}: is not what the workflow wrote; delete it") from reason
 
 
