@@ -120,4 +120,5 @@ def test_each_rule_says_what_its_files_are():
     assert {path.name for path in chapters} >= {"assets.smk", "models.smk", "corpus.smk"}
     for path in chapters:
         for call in re.findall(r"contents\((.*)\),$", path.read_text(), flags=re.MULTILINE):
-            assert ('"' in call) == ("TEXT" not in call and "matching_files" not in call), call
+            of_text = "TEXT" in call or "matching_files" in call
+            assert bool(re.search(r', f?"[^"]+"$', call)) != of_text, call
