@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from oversmoothing.commands import main
+from oversmoothing.run.conclusion import conclusion
 from oversmoothing.scores.catalogue.metrics import METRICS as METRICS_HERE
 from oversmoothing.scores.catalogue.metrics import Metric
 from oversmoothing.tables import score_tables
@@ -95,3 +96,23 @@ def test_models_without_a_rank_or_of_one_rank_have_rows_of_their_own():
 
 def test_a_folder_without_results_is_one_line(tmp_path, refused):
     assert f"{tmp_path}: no tables and no figures; name a results folder, or run" in refused("page", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("made", "tokens", "last"),
+    [
+        ({"table": True, "page": True}, False, "On a page, with what it means: {}/index.html"),
+        ({"table": True, "page": False}, False, "with what it means: oversmoothing page {}"),
+        ({"table": False, "page": True}, False, "On a page, with what it means: {}/index.html"),
+        ({"table": True, "page": False}, True, "TBAT in probability, from 0 to 1; KL in nats. ↓ lower is better."),
+    ],
+)
+def test_a_finished_run_ends_with_the_table_and_the_page_that_it_made(tmp_path, made, tokens, last):
+    (tmp_path / "tables").mkdir()
+    main_table().assign(table="oversmoothing").to_csv(tmp_path / "tables/oversmoothing.csv", index=False)
+    if tokens:
+        (tmp_path / "tokens").mkdir()
+        (tmp_path / "tokens/vocabulary.parquet").touch()
+    text = conclusion(tmp_path, **made)
+    assert text.startswith("Oversmoothing by rank") == made["table"]
+    assert " ".join(text.split()).endswith(last.format(tmp_path))
