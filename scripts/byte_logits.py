@@ -32,10 +32,11 @@ def main(job: Job) -> None:
     made_by, dropped = provenance(settings, model=name, **compute.facts), []
     with open_writer(job.output.logits, logits_schema(BYTES, special_mass=True), made_by) as logits:
         read = readings(windows, evaluation, settings["context"])
-        for reading in tqdm(read, desc=name, total=len(windows), unit="window", disable=None):
+        for number, reading in enumerate(tqdm(read, desc=name, total=len(windows), unit="window", disable=None), 1):
             found = view.next_bytes(reading.text, reading.start)
             logits.write_batch(byte_rows(reading, found.probabilities, found.dropped))
             dropped.append(found.dropped)
+            logger.info("window %d of %d", number, len(windows))  # the longest job: bars and `so_far` read this
         logits.add_key_value_metadata(facts := special_mass_facts(dropped))
     logger.info("probability that no byte can have: %(special_mass_mean)s, %(special_mass_max)s at most", facts)
 

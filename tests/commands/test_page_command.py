@@ -8,6 +8,7 @@ from kept_runs import RUNS, STUDIES
 
 from oversmoothing.claims.story import chapters
 from oversmoothing.commands import main
+from oversmoothing.run.conclusion import conclusion
 from oversmoothing.scores.catalogue.metrics import METRICS as METRICS_HERE
 from oversmoothing.scores.catalogue.metrics import Metric
 from oversmoothing.tables import score_tables
@@ -130,3 +131,23 @@ def test_a_library_without_its_stories_is_one_line(tmp_path, refused, monkeypatc
     monkeypatch.setattr(chapters, "stories_of", lambda module: stories)
     assert "models.story.md: no such file; install oversmoothing again" in refused("page", tmp_path)
     assert not (tmp_path / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("made", "tokens", "last"),
+    [
+        ({"table": True, "page": True}, False, "On a page, with what it means: {}/index.html"),
+        ({"table": True, "page": False}, False, "with what it means: oversmoothing page {}"),
+        ({"table": False, "page": True}, False, "On a page, with what it means: {}/index.html"),
+        ({"table": True, "page": False}, True, "TBAT in probability, from 0 to 1; KL in nats. ↓ lower is better."),
+    ],
+)
+def test_a_finished_run_ends_with_the_table_and_the_page_that_it_made(tmp_path, made, tokens, last):
+    (tmp_path / "tables").mkdir()
+    main_table().assign(table="oversmoothing").to_csv(tmp_path / "tables/oversmoothing.csv", index=False)
+    if tokens:
+        (tmp_path / "tokens").mkdir()
+        (tmp_path / "tokens/vocabulary.parquet").touch()
+    text = conclusion(tmp_path, **made)
+    assert text.startswith("Oversmoothing by rank") == made["table"]
+    assert " ".join(text.split()).endswith(last.format(tmp_path))

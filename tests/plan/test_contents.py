@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import re
+from pathlib import Path
 
 import pytest
 
@@ -97,3 +99,26 @@ def test_a_store_of_another_shape_is_no_store(text, kept):
     KEPT.write_bytes(kept.replace(b"PATH", str(text).encode()))
     assert contents([text]) == {str(text): digest("one")}
     assert list(read_sealed(KEPT)) == [str(text)]
+
+
+def test_the_bar_of_what_takes_long_names_what_is_checked(text, monkeypatch, capsys):
+    monkeypatch.setattr(module, "LONG", 0)
+    contents(["text.txt"], "model smollm2")
+    assert "checking model smollm2" in capsys.readouterr().err
+    text.write_text("two")
+    contents(["text.txt"])
+    assert "checking text" in capsys.readouterr().err
+
+
+def test_each_rule_says_what_its_files_are():
+    """Only the rules of a text leave it to the default."""
+    chapters = [
+        path
+        for path in (Path(__file__).resolve().parents[2] / "workflow").rglob("*.smk")
+        if "contents(" in path.read_text()
+    ]
+    assert {path.name for path in chapters} >= {"assets.smk", "models.smk", "corpus.smk"}
+    for path in chapters:
+        for call in re.findall(r"contents\((.*)\),$", path.read_text(), flags=re.MULTILINE):
+            of_text = "TEXT" in call or "matching_files" in call
+            assert bool(re.search(r', f?"[^"]+"$', call)) != of_text, call

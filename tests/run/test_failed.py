@@ -2,7 +2,7 @@
 
 import pytest
 
-from oversmoothing.run.failed import causes
+from oversmoothing.run.failed import AGAIN, causes, last_words
 
 
 def failed(job, told, log, more=""):
@@ -41,3 +41,15 @@ def test_a_job_that_is_started_again_counts_as_it_ends(tmp_path):
     assert len(causes(one + two + one)) == 2
     assert len(causes(one + two + "Finished jobid: 1 (Rule: score)\n")) == 1
     assert causes("[date]\nrule score:\n    jobid: 1\n") == []
+
+
+def test_after_ctrl_c_it_says_how_to_go_on_and_blames_no_job_that_was_stopped(tmp_path):
+    one, two = (failed(job, "None", tmp_path / f"{job}.log") for job in (1, 2))
+    (tmp_path / "1.log").write_text("t ERROR a.txt: empty\n")
+    (tmp_path / "2.log").write_text("t ERROR interrupted\n")
+    stopped = "Terminating processes on user request, this might take some time.\n"
+    assert last_words(stopped + two) == [AGAIN]
+    assert "the same command goes on from here" in AGAIN
+    why = f"Failed: score: a.txt: empty (log: {tmp_path / '1.log'})"
+    assert last_words(one + stopped + two) == [why, AGAIN]
+    assert last_words(one) == [why]

@@ -1,6 +1,8 @@
 """How far a study has come: Snakemake's summary, and checkpoints."""
 
 import json
+import os
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +37,21 @@ def test_a_file_that_would_be_made_again_is_not_finished_and_the_overview_counts
     assert [row["logits"] for row in rows] == ["done", "waiting, 1 outdated"]
     assert [row["scores"] for row in rows] == ["waiting, 1 outdated", "waiting"]
     assert [row["samples"] for row in rows] == ["-", "-"]
+
+
+def test_a_model_that_is_read_byte_by_byte_is_not_waiting(tmp_path, state_of):
+    """Neither for a training, which it does not have, nor for its logits, which its log tells of."""
+    assert state_of(kind="truth", settings=None) == "-"
+    states = {str(tmp_path / "logits/a.parquet"): ABSENT}
+    log = tmp_path / "logs/byte_logits/a.log"
+    log.parent.mkdir(parents=True)
+    assert overview([{"model": "a"}], {"a": "-"}, states, tmp_path)[0]["logits"] == "waiting"
+    log.write_text("t INFO a over 100 windows on cpu\nt INFO window 29 of 100\nt INFO window 30 of 100\n")
+    os.utime(log, (1e9, 1e9))
+    at = datetime.fromtimestamp(1e9).strftime("%d %b %H:%M")
+    assert overview([{"model": "a"}], {"a": "-"}, states, tmp_path)[0]["logits"] == f"window 30 of 100 at {at}"
+    states = dict.fromkeys(states, FINISHED)
+    assert overview([{"model": "a"}], {"a": "-"}, states, tmp_path)[0]["logits"] == "done"
 
 
 def test_a_path_names_its_model():

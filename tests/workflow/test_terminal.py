@@ -30,13 +30,22 @@ def test_a_terminal_gets_bars_and_no_job_draws_over_them(copy):
     )
     status, text = on_a_terminal(copy.command(TABLE), copy.folder)
     assert status == 0
-    assert "Total Progress" in text
+    assert "1/1 Total Progress" in text
+    assert "s left" in text
     assert "oversmoothing table" in text
     assert "localrule oversmoothing_table" not in text
     assert "drawn over" not in text
     (log,) = sorted((copy.folder / ".snakemake/log").glob("*.log"))[-1:]
     assert "localrule oversmoothing_table" in log.read_text()
     assert "drawn over" in log.read_text()
+
+
+def test_a_run_without_targets_ends_with_the_main_table_and_one_with_targets_does_not(copy):
+    (copy.folder / "wanted.yaml").write_text("wanted: [oversmoothing]\n")
+    configs = [copy.config, "wanted.yaml"]
+    for targets, ends in ((("",), True), ((TABLE,), False)):
+        (copy.folder / TABLE).unlink()
+        assert ("Oversmoothing by rank, against truth" in copy.snakemake(*targets, config=configs)) == ends
 
 
 def test_the_cause_of_a_failure_stands_at_the_end(copy):

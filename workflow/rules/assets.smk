@@ -27,7 +27,9 @@ rule fetch:
         mem_mb=lambda wildcards, attempt: plan.resources.asset_memory(ASSETS[wildcards.asset], attempt),
     params:
         settings=lambda wildcards: ASSETS[wildcards.asset],
-        files=lambda wildcards: contents(plan.assets.files_in_folder(ASSETS[wildcards.asset])),
+        files=lambda wildcards: contents(
+            plan.assets.files_in_folder(ASSETS[wildcards.asset]), f"model {wildcards.asset}"
+        ),
         # Functions of `output`, so not compared: fetched files stay valid when this code changes.
         code=lambda wildcards, output: fingerprint("fetch.py"),
         by_name=lambda wildcards, output: fingerprints(MAKING_ASSETS),
@@ -41,7 +43,7 @@ rule fetch_corpus:
     localrule: True
     params:
         settings=plan.corpus.fetch_settings(config),
-        files=lambda wildcards: contents(plan.corpus.local_shards(config)),
+        files=lambda wildcards: contents(plan.corpus.local_shards(config), "shards of the corpus"),
         folder=lambda wildcards, output: plan.corpus.fetched_folder(config),
         code=lambda wildcards, output: fingerprint("fetch_corpus.py"),
     script:

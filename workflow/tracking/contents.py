@@ -21,8 +21,8 @@ SETTLED = 2_000_000_000  # nanoseconds: a younger file may change again within o
 LONG = 1_000_000_000  # bytes: a digest of more takes longer than a few seconds
 
 
-def contents(files: Iterable[str | Path]) -> dict[str, str]:
-    """Size and SHA-256 of each file that exists, by its path."""
+def contents(files: Iterable[str | Path], what: str = "text") -> dict[str, str]:
+    """Size and SHA-256 of each file that exists, by its path; a bar says `what` is checked if that takes long."""
     known = _read_kept()
     now, stats = time.time_ns(), {str(file): Path(file).stat() for file in files if Path(file).is_file()}
     keys = {
@@ -30,7 +30,7 @@ def contents(files: Iterable[str | Path]) -> dict[str, str]:
     }
     found, new = {}, {}
     size = sum(key[0] for file, key in keys.items() if known.get(str(Path(file).absolute()), [])[:-1] != key)
-    with tqdm(total=size, unit="B", unit_scale=True, desc="reading text", disable=size < LONG) as progress:
+    with tqdm(total=size, unit="B", unit_scale=True, desc=f"checking {what}", disable=size < LONG) as progress:
         for file, key in keys.items():
             place = str(Path(file).absolute())
             *kept, digest = known.get(place, [None])

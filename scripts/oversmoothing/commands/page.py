@@ -9,9 +9,7 @@ from oversmoothing.claims.story.chapters import of_studies
 from oversmoothing.claims.story.page import write_story
 from oversmoothing.fingerprint import WORKFLOW
 from oversmoothing.jobs import UserError
-from oversmoothing.printable import printable, printable_lines
-from oversmoothing.tables.record import read_record
-from oversmoothing.tables.score_tables import for_terminal
+from oversmoothing.run.conclusion import PAGE, TOKENS, conclusion
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     paths = [*sorted(results.glob("tables/*.csv")), *sorted(results.glob("figures/*.png"))]
     if not paths:
         raise UserError(f"{results}: no tables and no figures; name a results folder, or run `make` first")
-    if (results / "tokens/vocabulary.parquet").is_file():
+    if (results / TOKENS).is_file():
         raise UserError(f"{results}: a study over tokens has no page; `snakemake --report` makes an archive of it")
     if str(WORKFLOW) not in sys.path:
         sys.path.append(str(WORKFLOW))
@@ -34,9 +32,6 @@ def main(arguments: Sequence[str]) -> int:
             "stand at the end. For all, run `oversmoothing page` in the clone.",
             file=sys.stderr,
         )
-    write_story(paths, results / "index.html", of_studies(names))
-    main_table = results / "tables/oversmoothing.csv"
-    if main_table.exists():
-        print(printable_lines(for_terminal(read_record(main_table))), end="\n\n")
-    print(f"On a page, with what it means: {printable(str(results / 'index.html'))}")
+    write_story(paths, results / PAGE, of_studies(names))
+    print(conclusion(results, (results / "tables/oversmoothing.csv").is_file(), page=True))
     return 0

@@ -9,6 +9,15 @@ _EVENT = re.compile(
     re.MULTILINE,
 )
 
+INTERRUPTED = "Terminating processes on user request"  # as Snakemake says after Ctrl-C, before its jobs end
+AGAIN = "Interrupted: the same command goes on from here."
+
+
+def last_words(logged: str) -> list[str]:
+    """Return what a run that did not finish ends with: why jobs failed, and after Ctrl-C how to go on."""
+    before, interrupted, _ = logged.partition(INTERRUPTED)  # what failed after it was stopped thereby
+    return [*(f"Failed: {cause}" for cause in causes(before)), *([AGAIN] if interrupted else [])]
+
 
 def causes(logged: str) -> list[str]:
     """Return the rule of each job that failed, unless it was started again and ended well; its error and its logs."""

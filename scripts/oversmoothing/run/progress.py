@@ -8,11 +8,13 @@ import csv
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
+from oversmoothing.run.pace import reported_in
 from oversmoothing.store.seal import check
 from oversmoothing.training.chosen_rate import with_rate
 from oversmoothing.training.folder import Folder, training_key, training_packages
@@ -53,10 +55,11 @@ def training_state(
 
     `code` is the fingerprint of the training's code, and `manifest` that of the corpus, empty if there is none yet.
     """
-    if model["kind"] == "svd":
-        return "-"
     folder = Path(results) / "models" / model["model"]
-    state = states.get(str(folder / "weights.safetensors"), ABSENT)
+    weights = str(folder / "weights.safetensors")
+    if model["kind"] == "svd" or not (model["settings"] or weights in states):
+        return "-"  # of the hub, too
+    state = states.get(weights, ABSENT)
     if state == FINISHED:
         history = folder / "history.parquet"
         if not model["settings"] or states.get(str(history)) != FINISHED:
@@ -81,8 +84,17 @@ def overview(
         stages = {
             stage: sum((found[name, folder] for folder in folders), Counter()) for stage, folders in STAGES.items()
         }
-        rows.append({"model": name, "training": trainings[name], **{stage: _count(n) for stage, n in stages.items()}})
+        row = {"model": name, "training": trainings[name], **{stage: _count(n) for stage, n in stages.items()}}
+        if row["logits"] == "waiting" and (report := _reading(Path(results, "logs/byte_logits", f"{name}.log"))):
+            row["logits"] = report
+        rows.append(row)
     return rows
+
+
+def _reading(log: Path) -> str:
+    """Return how far a model has read the windows byte by byte and when: "window 30 of 100 at 28 Nov 15:32"."""
+    report = reported_in(log)
+    return f"{report} at {datetime.fromtimestamp(log.stat().st_mtime):%d %b %H:%M}" if report else ""
 
 
 def outdated(states: Mapping[str, str], results: str | Path) -> dict[str, int]:

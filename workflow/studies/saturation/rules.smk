@@ -21,7 +21,7 @@ rule saturation:
         **per_attempt(mem_mb=2000, runtime=30),
     params:
         settings=saturation.fit_settings(config, MODELS),
-        files=lambda wildcards: contents(saturation.files(config).values()),
+        files=lambda wildcards: contents(saturation.files(config).values(), "losses of others"),
     script:
         "measure.py"
 
