@@ -15,6 +15,7 @@ from oversmoothing.commands.one_head.source import files, find_model, load, toke
 from oversmoothing.commands.one_head.text import Passage, owners, passages, shown
 from oversmoothing.commands.one_model import TEXT, add_options, check_json, compute_of, tell
 from oversmoothing.data.files import read_beginning
+from oversmoothing.data.tokens.special import tell_special_names
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable
@@ -67,10 +68,11 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     check_json(options.json, "truth", "ranks", "smallest")
     if options.kept and not options.draft:
         raise UserError("--kept: it is of drafts; add --draft, or leave it out")
-    compute, text = compute_of(options), read_beginning(options.text, options.column)
+    compute, text = compute_of(options), read_beginning(options.text, options.column, split_on=options.split_on)
     source = find_model(options.truth, options.revision, options.assets)
     tokenizer, vocabulary = tokenizer_of(source.folder)
     model = load(source.folder, options.truth, vocabulary, options.bos, compute)
+    tell_special_names([tokenizer], text.encode(), options.text)
     tokens = encode(tokenizer, vocabulary, text, options.text)
     chosen = passages(tokens, model.config.block, options.positions, options.text, PASSAGES)
     passage = owners(chosen)

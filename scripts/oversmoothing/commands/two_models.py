@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from glob import escape
 from pathlib import Path
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -13,10 +12,13 @@ from typing import Any, NamedTuple
 import yaml
 from tabulate import tabulate
 
-from oversmoothing.commands.options import add_options
+from oversmoothing.commands.options import TEXT, add_options
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import check_project
-from oversmoothing.data.tokens.vocabulary import AUTO
+from oversmoothing.data.files import READ, check_files, read_beginning
+from oversmoothing.data.globs import as_pattern
+from oversmoothing.data.tokens.special import tell_special_names
+from oversmoothing.data.tokens.vocabulary import AUTO, FAST, load_tokenizer
 from oversmoothing.hub.manifest import listed_folder
 from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, short_name
 from oversmoothing.jobs import UserError
@@ -52,8 +54,7 @@ def add_arguments(command: argparse.ArgumentParser, over_bytes: bool = False) ->
     command.add_argument("model", help=what)
     same = "" if over_bytes else ", with the same tokenizer"
     command.add_argument("truth", help=f"the model that it is measured against{same}")
-    text = "text to measure on: .txt, .md, .jsonl, .json, .parquet, also compressed"
-    command.add_argument("--text", type=Path, required=True, metavar="FILE", help=text)
+    command.add_argument("--text", type=Path, required=True, metavar="FILE", help=TEXT)
     add_options(command, "float32", PRECISION)
     number("--windows", default=100, help="passages of the text (default: 100)")
     length = f"(default: {TOKENS_EACH}" + (f"; {BYTES_EACH} bytes)" if over_bytes else ")")
@@ -75,8 +76,7 @@ def start(
     of a model whose logits are capped. A command with ``--bytes`` compares bytes where the tokenizers differ.
     """
     check_project(name)
-    if not asked.text.exists():
-        raise UserError(f"--text {asked.text}: no such file")
+    check_files(asked.text, asked.column)
     model, truth = names(asked.model, asked.truth)
     both = asked.model, asked.truth
     for given in both:
@@ -94,6 +94,8 @@ def start(
         """Write the config of two models, whose files are checked before if they are there."""
         folders = [find_folder(given) for given in both] if there else []
         cap, why = examine(asked, dict(zip(both, folders, strict=True))) if there else (None, None)
+        if there:
+            check_text(asked, folders, why is not None)
         check_config(path, results)
         results.mkdir(parents=True, exist_ok=True)
         config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
@@ -157,6 +159,25 @@ def examine(asked: argparse.Namespace, folders: Mapping[str, Path]) -> tuple[flo
     return None if why else files[asked.model].cap, why
 
 
+def check_text(asked: argparse.Namespace, folders: Sequence[Path], over_bytes: bool) -> None:
+    """Raise a `UserError` if a text is too short for the passages; over bytes, tell of names of special tokens in it.
+
+    Over tokens, the job that draws the windows tells of these.
+    """
+    each = 2 * sum(lengths(asked, over_bytes))  # bytes of text, as `plan.corpus.bytes_needed` has it
+    needed = asked.windows * each
+    text = read_beginning(asked.text, asked.column, max(needed, READ), asked.split_on).encode()
+    if len(text) < needed:
+        most = f"lower --windows {asked.windows} to {len(text) // each}"
+        remedy = most if len(text) >= each else "lower --prompt and --scored"
+        raise UserError(
+            f"--text {asked.text}: {asked.windows:,} passages of {each // 2:,} need {needed:,} bytes, and it has "
+            f"{len(text):,}: give a longer text, or {remedy}"
+        )
+    if over_bytes:
+        tell_special_names([load_tokenizer(folder / FAST) for folder in folders], text, str(asked.text))
+
+
 def lengths(asked: argparse.Namespace, over_bytes: bool = False) -> tuple[int, int]:
     """Length of a prompt and of what is scored after it, in tokens or in bytes."""
     usual = BYTES_EACH if over_bytes else TOKENS_EACH
@@ -213,7 +234,7 @@ def study(
         "results": str(results),
         "assets": ASSETS,
         "device": asked.device,
-        "corpus": {**fixed["corpus"], "paths": [escape(str(asked.text))], "column": asked.column},
+        "corpus": {**fixed["corpus"], "paths": [as_pattern(asked.text)], "column": asked.column},
         "tokens": {"tokenizer": asked.truth},
         "windows": {"count": asked.windows, "prompt": prompt, "scored": scored},
         "inference": {"precision": asked.precision},
@@ -221,6 +242,8 @@ def study(
         "truths": [{"name": truth, "hub": asked.truth, **bos}],
         "samples": {"show": list(range(min(3, asked.windows)))},
     }
+    if asked.split_on:
+        config["corpus"]["cut"] = {"text": asked.split_on}
     if why_bytes is not None:  # both models are byte views
         view = {"layout": "tokens", "context": 0}
         config |= {part: [{**entry, **view} for entry in config[part]] for part in ("family", "truths")}
