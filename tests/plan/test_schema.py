@@ -1,11 +1,14 @@
 """The schema: every key described, its description in config/README.md, and what the library declares accepted."""
 
+import re
+
 import pytest
 from default_config import DEFAULT, default
 from snakemake.cli import parse_config
 
 from checks.config import check
 from oversmoothing.data import sources
+from oversmoothing.data.extensions import COMPRESSED, KNOWN
 from oversmoothing.scores.catalogue.decoders import maps, methods
 from plan import ConfigError
 from schemas.config import read_schema
@@ -92,3 +95,8 @@ def test_strings_of_the_command_line_are_read_as_the_schema_wants(given, read):
 def test_other_strings_stay_as_they_are(given, message):
     with pytest.raises(ConfigError, match=message):
         check(default(**parse_config([given])))
+
+
+def test_the_paths_of_texts_are_described_with_every_format():
+    described = read_schema()["properties"]["corpus"]["properties"]["paths"]["description"]
+    assert {*KNOWN, *COMPRESSED} == set(re.findall(r"\.\w+", described))
