@@ -80,7 +80,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_pat
         ("a.pdf: a PDF: take out its text first", "frontier", "small", "--text", pdf),
         ("'<|end|>' stands nowhere in the text", "compare-models", "small", *eight, "--split-on", "<|end|>"),
         (
-            "1,000 passages of 16 need 32,000 bytes, and it has 4,800: give a longer text, or lower --windows 1000 to 150",
+            "1,000 passages of 16 need 32,000 bytes, and it has 4,800: give a longer text, or lower --windows 1000 to",
             *("frontier", "small", *eight, "--windows", 1000),
         ),
         ("lower --prompt and --scored", "compare-models", "other", *eight, "--text", short),
