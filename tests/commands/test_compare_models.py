@@ -42,7 +42,7 @@ END = {"low": float("nan"), "high": float("nan")}
 def models(tmp_path_factory):
     """A folder of models, each with a manifest as of one from a cache, and a text."""
     folder = tmp_path_factory.mktemp("models")
-    (folder / "t.txt").write_text("the water of the river")
+    (folder / "t.txt").write_text("the water of the river. " * 200)  # without a blank line
     kinds = {"small": ("gpt2", {}), "large": ("llama", {}), "soft": ("gemma2", {}), "few": ("gpt2", {"rows": 290})}
     for name, (layout, more) in kinds.items():
         write_token_model(folder / name, layout, **more)
@@ -62,7 +62,10 @@ def models(tmp_path_factory):
 def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_path, monkeypatch, refused):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(two_models, "relay", lambda command: pytest.fail(f"it began: {command}"))
-    lengths = "--prompt", 40, "--scored"
+    lengths, eight = ("--prompt", 40, "--scored"), ("--prompt", 8, "--scored", 8)
+    pdf, short = tmp_path / "a.pdf", tmp_path / "short.txt"
+    pdf.write_bytes(b"%PDF-1.7")
+    short.write_text("short")
     for message, command, model, *options in (
         ("other: its tokenizer is not the study's: of token 0, id 2 is b'!' in one", "frontier", "other"),
         ("study's: its tokens are the same, but at \"The water's", "frontier", "lower"),
@@ -74,7 +77,14 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_pat
         ("it reads at most 64 tokens, and --prompt and --scored are 512 bytes", "compare-models", "other"),
         ("a model that a study trained, which reads bytes; `head` and `size`", "compare-models", "studied"),
         ("--tbat 0 must be at least 1", "compare-models", "small", "--tbat", 0),
-        ("none.txt: no such file", "frontier", "small", "--text", tmp_path / "none.txt"),
+        ("no file matches '" + str(tmp_path / "none.txt"), "frontier", "small", "--text", tmp_path / "none.txt"),
+        ("a.pdf: a PDF: take out its text first", "frontier", "small", "--text", pdf),
+        ("'<|end|>' stands nowhere in the text", "compare-models", "small", *eight, "--split-on", "<|end|>"),
+        (
+            "1,000 passages of 16 need 32,000 bytes, and it has 4,800: give a longer text, or lower --windows 1000 to",
+            *("frontier", "small", *eight, "--windows", 1000),
+        ),
+        ("lower --prompt and --scored", "compare-models", "other", *eight, "--text", short),
     ):
         given = models / model, models / "large", "--text", models / "t.txt", "--results", tmp_path / "results"
         assert message in refused(command, *given, *options)
@@ -128,6 +138,7 @@ def test_both_commands_share_a_folder_and_neither_replaces_a_config(call, tmp_pa
         ("truth", {"truth": "run1/final"}),
         ("text", {"--text": "in/t.txt"}),
         ("column", {"--column": "body"}),
+        ("text to split on", {"--split-on": "river"}),
     ],
 )
 @pytest.mark.parametrize("command", ["compare-models", "frontier"])
@@ -138,11 +149,11 @@ def test_a_comparison_replaces_no_other_of_either_command(part, changed, command
         (tmp_path / name).write_text("the water of the river")
     monkeypatch.chdir(ROOT)
     results = tmp_path / "results"
-    given = {"model": "run1/final", "truth": "large", "--text": "t.txt", "--column": "text"}
+    given = {"model": "run1/final", "truth": "large", "--text": "t.txt", "--column": "text", "--split-on": "water"}
 
     def words(values):
-        paths = {key: value if key == "--column" else str(tmp_path / value) for key, value in values.items()}
-        options = [word for key in ("--text", "--column") for word in (key, paths[key])]
+        paths = {key: str(tmp_path / value) if key in ("model", "truth", "--text") else value for key, value in values.items()}
+        options = [word for key in ("--text", "--column", "--split-on") for word in (key, paths[key])]
         return paths["model"], paths["truth"], *options, "--results", str(results)
 
     asked = parser().parse_args(words(given))
@@ -151,7 +162,8 @@ def test_a_comparison_replaces_no_other_of_either_command(part, changed, command
     before = {path: path.read_bytes() for path in results.rglob("*")}
     two_models.check(asked, "compare-models")  # the same one goes on
     line = refused(command, *words(given | changed))
-    assert f"a comparison whose {part} is {asked.column if part == 'column' else tmp_path}" in line
+    held = {"column": "text", "text to split on": "water"}.get(part, tmp_path)
+    assert f"a comparison whose {part} is {held}" in line
     assert f"which this would replace; name another folder, such as --results {results}-2" in line
     assert {path: path.read_bytes() for path in results.rglob("*")} == before
     (results / "config.yaml").rename(results / "mine.yaml")
@@ -185,6 +197,38 @@ def test_a_users_profile_of_snakemake_chooses_nothing_and_that_is_said(call, mon
     assert all(name in said for name in given)
     for option, value in (("--snakefile", "workflow/Snakefile"), ("--workflow-profile", "workflow/profiles/default")):
         assert command[command.index(option) + 1] == value
+
+
+@pytest.mark.parametrize(
+    ("named", "options", "paths", "cut"),
+    [
+        ("t.txt", [], ["t.txt"], None),
+        ("my [1] texts", [], ["my [[]1] texts"], None),
+        ("my*/*.csv", ["--column", "body"], ["my*/*.csv"], None),
+        ("t.txt", ["--split-on", "river"], ["t.txt"], {"text": "river"}),
+    ],
+)
+def test_the_text_may_be_a_folder_or_a_glob_and_is_measured_as_a_whole(
+    call, models, tmp_path, named, options, paths, cut
+):
+    folder = tmp_path / "my [1] texts"
+    folder.mkdir()
+    for name in "ab":
+        lines = "".join(f'"the water, {i} times",{i}\n' for i in range(200))
+        (folder / f"{name}.csv").write_text(f"text,body\n{lines}" if "--column" not in options else f"body,id\n{lines}")
+    (tmp_path / "t.txt").write_bytes((models / "t.txt").read_bytes())
+    pair = call("compare-models", 2, "--text", str(tmp_path / named), "--column", "text", *options)[2]
+    corpus = pair.config["corpus"]
+    assert corpus["paths"] == [str(tmp_path / path) for path in paths]
+    assert corpus["cut"] == cut
+    assert corpus["splits"] == {"train": 0, "validation": 0, "evaluation": 1}
+
+
+def test_names_of_special_tokens_are_told_of_over_bytes_too(call, tmp_path, capsys):
+    """Over tokens, the job that draws the windows tells of them."""
+    (tmp_path / "named.txt").write_text("the water</s>of the river\n" * 400)
+    call("compare-models", 2, "--text", str(tmp_path / "named.txt"), "--bytes")
+    assert "named.txt has '</s>' 400 times: names of special tokens, which" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("terminal", [True, False])

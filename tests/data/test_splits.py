@@ -169,6 +169,12 @@ def test_assignment_never_changes():
             {"at_least": {"evaluation": 1000}},
             "the evaluation split has .* and 1,000 are needed",
         ),
+        (  # of a command that trains nothing
+            ANCHORS,
+            {"at_least": {"evaluation": 1000}, "shares": dict(zip(SPLITS, (1, 0, 0), strict=True))},
+            "the evaluation split has .* and 1,000 are needed: give more text, or lower --windows, --prompt",
+        ),
+        ([], {"shares": dict(zip(SPLITS, (1, 0, 0), strict=True))}, "the corpus of source 'texts' is empty"),
     ],
 )
 def test_a_corpus_that_cannot_be_split_is_refused(tmp_path, source, options, message):
@@ -224,3 +230,72 @@ def test_a_manifest_stays_below_the_size_up_to_which_snakemake_compares_contents
     assert (tmp_path / "manifest.json").stat().st_size < 1_000_000
     assert len({files.pop("sha256") for files in found}) == 2
     assert found[0] == {"count": 12_000, "bytes": 84_000, "documents": 12_000, "nulls": 0}
+
+
+def test_a_split_without_a_share_is_empty(tmp_path):
+    """One document is enough for the other, and nothing of it is lost."""
+    text = "One text. " * 50
+    contents = build(tmp_path, [text], shares=dict(zip(SPLITS, (1, 0, 0), strict=True)))
+    assert documents(tmp_path, "evaluation") == [text]
+    assert [contents["splits"][split]["documents"] for split in SPLITS] == [1, 0, 0]
+    assert [(tmp_path / f"{split}.bin").stat().st_size for split in SPLITS] == [len(text), 0, 0]
+
+
+def of_files(places, count=3):
+    """Return texts of files in splits: {file: the splits that have some of it}."""
+    made = [
+        Document(f"{file}:{i}", text_in(split, f"{file} {i}"), file)
+        for file, splits in places.items()
+        for split in splits
+        for i in range(count)
+    ]
+    return Documents(made)
+
+
+class Documents(Texts):
+    def __iter__(self):
+        return iter(self.texts)
+
+
+EVALUATION, VALIDATION, TRAIN = SPLITS
+
+
+@pytest.mark.parametrize(
+    ("places", "told"),
+    [
+        (
+            {"a": [TRAIN], "b": [TRAIN], "c": [TRAIN], "d": [EVALUATION], "e": [VALIDATION]},
+            "Note: a, b, c, d, e are in one split alone, so the splits hold different texts; give more text, or cut it "
+            "with corpus cut: paragraphs (at blank lines), a number of characters, or {text: what stands between them}",
+        ),
+        ({"a": SPLITS, "b": [TRAIN]}, "Note: b is in train alone, so"),
+        ({"a": SPLITS, "b": [EVALUATION, TRAIN]}, None),
+        ({"a": SPLITS}, None),
+        (
+            {f"{i:02}": SPLITS if i % 2 else [TRAIN] for i in range(50)},
+            "Note: 00, 02, 04, 06, 08 and 20 more are in train",
+        ),
+        ({f"{i:02}": SPLITS if i % 2 else [TRAIN] for i in range(51)}, None),  # of so many, some may be
+    ],
+)
+def test_the_user_is_told_what_each_split_holds_of_each_file(tmp_path, capsys, places, told):
+    contents = build(tmp_path, of_files(places), overlap_words=None)
+    *lines, last = capsys.readouterr().err.splitlines()[-4 if told else -3 :]
+    if told:
+        assert last.startswith(told)
+    else:
+        lines.append(last)
+    for split, line in zip(SPLITS, lines, strict=True):
+        sizes = {
+            file: sum(len(text_in(split, f"{file} {i}")) for i in range(3)) for file in places if split in places[file]
+        }
+        listed = ", ".join(f"{size:,} bytes of {file}" for file, size in sorted(sizes.items()))
+        assert (
+            line == f"{split}: {listed if len(sizes) <= 50 else f'{sum(sizes.values()):,} bytes of {len(sizes)} files'}"
+        )
+    assert "held" not in contents  # which would train every model again
+
+
+def test_nobody_is_told_of_files_where_there_are_none(tmp_path, capsys):
+    build(tmp_path, ANCHORS)
+    assert not [line for line in capsys.readouterr().err.splitlines() if line.startswith((*SPLITS, "Note"))]

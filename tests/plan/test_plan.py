@@ -343,6 +343,11 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"corpus": FINEWEB | {"cut": 900}}, "corpus.cut: write null for source: fineweb"),
         ({"corpus": FINEWEB | {"overlap_words": 9}}, "corpus.overlap_words: write null for source: fineweb"),
         ({"corpus": {"splits": {"train": 0.5}}}, "corpus.splits: the shares .* must add up to 1"),
+        (
+            {"corpus": {"splits": {"train": 0, "validation": 0, "evaluation": 1}}},
+            "corpus.splits.train: 0, but .* learns from this split; give it a share",
+        ),
+        ({"corpus": {"cut": {"text": ""}}}, "corpus.cut"),
         ({"decodings": [{"name": "top-k"}]}, "decodings.0: decoding top-k: takes k, not none"),
         ({"decodings": [{"name": "pure", "k": 3}]}, "decodings.0: decoding pure: takes no setting, not k"),
         ({"decodings": [{"name": "greedy"}]}, "decodings: `{name: pure}` is missing"),

@@ -9,6 +9,7 @@ from snakemake.cli import parse_config
 
 from checks.config import check
 from oversmoothing.data import sources
+from oversmoothing.data.extensions import COMPRESSED, KNOWN
 from oversmoothing.scores.catalogue.decoders import maps, methods
 from plan import ConfigError
 from plan.arms import OF_FAMILY
@@ -120,3 +121,8 @@ def test_the_page_begins_with_three_walks_whose_configs_are_accepted():
     assert headings[:3] == ["My corpus", "My models", "My cluster"]
     for block in re.findall(r"```yaml\n(.*?)```", text.partition("## How configs are read")[0], flags=re.DOTALL):
         check(default(**yaml.safe_load(block)))
+
+
+def test_the_paths_of_texts_are_described_with_every_format():
+    described = read_schema()["properties"]["corpus"]["properties"]["paths"]["description"]
+    assert {*KNOWN, *COMPRESSED} == set(re.findall(r"\.\w+", described))

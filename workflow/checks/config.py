@@ -267,6 +267,11 @@ def _corpus(config: Config) -> Iterator[str]:
     corpus = config["corpus"]
     if abs(sum(corpus["splits"].values()) - 1) > 1e-9:
         yield "corpus.splits: the shares of train, validation and evaluation must add up to 1"
+    learns = [model.name for model in of_type(Trained, by_name(config))]
+    learns += ["tokens"] * (not over_bytes(config) and "vocabulary" in config["tokens"])
+    for split in ("train", "validation"):
+        if learns and not corpus["splits"][split]:
+            yield f"corpus.splits.{split}: 0, but {learns[0]} learns from this split; give it a share"
     if corpus["source"] == "files" and not corpus["paths"]:
         yield "corpus.paths: source: files needs at least one path or glob"
     if corpus["source"] != "fineweb":

@@ -88,8 +88,8 @@ def fetched_folder(config: Mapping[str, Any]) -> str:
 
 
 def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
-    """Minimum number of bytes of each split for training and windows to be possible."""
+    """Minimum number of bytes of each split for training, if there is any, and windows to be possible."""
     blocks = [model.shape["block"] for model in of_type(Trained, by_name(config))]
     window = config["windows"]["prompt"] + config["windows"]["scored"]
-    block = max(blocks, default=0)
+    block = max(blocks, default=-1)
     return {"train": block + 1, "validation": block + 1, "evaluation": 2 * config["windows"]["count"] * window}

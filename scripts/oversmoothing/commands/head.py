@@ -16,6 +16,7 @@ from oversmoothing.commands.one_head.text import passages
 from oversmoothing.commands.one_model import compute_of, tell
 from oversmoothing.data.files import read_beginning
 from oversmoothing.data.tokens.alike import check_alike
+from oversmoothing.data.tokens.special import tell_special_names
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.hub.names import is_studied
 from oversmoothing.numerics.spaced_positions import positions_of
@@ -50,13 +51,15 @@ def run(options: argparse.Namespace) -> tuple[dict[str, Any], list[tuple[str, fl
             shown.refresh()
 
         begin("load", "the model's files")
-        text = read_beginning(options.text, options.column) if options.text else None
+        text = read_beginning(options.text, options.column, split_on=options.split_on) if options.text else None
         source = find_model(options.model, options.revision, options.assets)
         truth = find_model(options.truth, None, options.assets) if options.truth else None
         begin("load", "the model's tokens and weights")
         tokenizer, vocabulary = tokenizer_of(source.folder)
         folders = {options.model: source.folder} | ({options.truth: truth.folder} if truth else {})
         block = min(each.context for each in described(folders, options.model, options.bos).values())
+        if text is not None:
+            tell_special_names([tokenizer], text.encode(), options.text)
         tokens = None if text is None else encode(tokenizer, vocabulary, text, options.text)
         chosen = [] if tokens is None else passages(tokens, block, options.positions, options.text)
         p = None

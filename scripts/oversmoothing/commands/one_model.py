@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from oversmoothing.commands.options import TEXT as ANY_TEXT
 from oversmoothing.commands.options import add_options as add_common
 from oversmoothing.commands.output import beside, check_output, write_output
 from oversmoothing.jobs import UserError
@@ -15,7 +16,7 @@ from oversmoothing.store.atomic import json_text
 if TYPE_CHECKING:
     from oversmoothing.models.device import Compute
 
-TEXT = "UTF-8 or Parquet, JSON Lines, JSON, also compressed, of which the first MiB of text is read"
+TEXT = f"{ANY_TEXT}. Its first MiB is read"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

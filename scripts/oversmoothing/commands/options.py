@@ -2,15 +2,19 @@
 
 import argparse
 
+from oversmoothing.data.extensions import LIST
 from oversmoothing.data.tokens.vocabulary import AUTO, Before, as_before
 
+TEXT = f"text to measure on: a file, a folder or a glob in quotes; {LIST}; a file of another ending is plain text"
+SPLIT_ON = "what stands between the documents of the text, such as '<|endoftext|>', and is no part of them"
 BOS = "id before every passage, several (1,2), or none (default: what the model's tokenizer.json puts there, if any)"
-COLUMN = "of a text in Parquet or JSON: the column or field with the text (default: %(default)s)"
+COLUMN = "of a text in columns or records: the column or field with the text (default: %(default)s)"
 
 
 def add_options(command: argparse.ArgumentParser, precision: str, what: str) -> None:
     """Add the options; `precision` is a default, and `what` says what it is of. The value of --bos may be None."""
     command.add_argument("--column", default="text", metavar="NAME", help=COLUMN)
+    command.add_argument("--split-on", metavar="TEXT", help=SPLIT_ON)
     command.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="(default: %(default)s)")
     what = f"{what} (default: %(default)s)"
     command.add_argument("--precision", choices=["auto", "bf16", "float32"], default=precision, help=what)

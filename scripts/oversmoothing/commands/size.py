@@ -15,6 +15,7 @@ from oversmoothing.commands.one_head.source import files, find_model, load, toke
 from oversmoothing.commands.one_head.text import Passage, owners, passages, shown
 from oversmoothing.commands.one_model import compute_of, tell
 from oversmoothing.data.files import read_beginning
+from oversmoothing.data.tokens.special import tell_special_names
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import as_before
 from oversmoothing.jobs import UserError
@@ -36,10 +37,11 @@ def main(options: argparse.Namespace) -> int:
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Load what the arguments name and fit heads; return what `--json` writes."""
-    compute, text = compute_of(options), read_beginning(options.text, options.column)
+    compute, text = compute_of(options), read_beginning(options.text, options.column, split_on=options.split_on)
     source = find_model(options.truth, options.revision, options.assets)
     tokenizer, vocabulary = tokenizer_of(source.folder)
     model = load(source.folder, options.truth, vocabulary, options.bos, compute)
+    tell_special_names([tokenizer], text.encode(), options.text)
     tokens = encode(tokenizer, vocabulary, text, options.text)
     chosen = passages(tokens, model.config.block, options.positions, options.text, PASSAGES)
     passage = owners(chosen)

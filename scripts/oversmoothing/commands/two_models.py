@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from glob import escape
 from itertools import count
 from pathlib import Path
 from textwrap import fill
@@ -15,10 +14,13 @@ from tabulate import tabulate
 
 from oversmoothing.commands.arguments.parser import Parser
 from oversmoothing.commands.arguments.text import check_text
-from oversmoothing.commands.options import add_options
+from oversmoothing.commands.options import TEXT, add_options
 from oversmoothing.commands.relay import relay
 from oversmoothing.commands.study import OWN, check_project, unused_variables
-from oversmoothing.data.tokens.vocabulary import AUTO
+from oversmoothing.data.files import READ, read_beginning
+from oversmoothing.data.globs import as_pattern
+from oversmoothing.data.tokens.special import tell_special_names
+from oversmoothing.data.tokens.vocabulary import AUTO, FAST, load_tokenizer
 from oversmoothing.hub.manifest import listed_folder
 from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, short_name, source_of
 from oversmoothing.jobs import UserError
@@ -27,7 +29,7 @@ from oversmoothing.printable import printable
 CONFIGS = {"compare-models": "config.yaml", "frontier": "config-frontier.yaml"}  # in one folder, of the same results
 FIXED = Path("config/compare_models.yaml")  # what the config says whatever is asked
 PRECISION = "of the models; bf16 adds noise to a small KL, auto takes it where it is faster"
-PARTS = ("model", "truth", "text", "column")  # of what a comparison is
+PARTS = ("model", "truth", "text", "column", "text to split on")  # of what a comparison is
 MADE = ("corpus", "windows.parquet", "models", "tables")  # by any run, in its folder of results
 ASSETS = "assets"  # folder of what is fetched from the hub
 # Of bytes: tables that need a head, hidden states, samples or tokens.
@@ -55,8 +57,7 @@ def add_arguments(command: Parser, over_bytes: bool = False) -> None:
     command.add_argument("model", help=what)
     same = "" if over_bytes else ", with the same tokenizer"
     command.add_argument("truth", help=f"the model that it is measured against{same}")
-    text = "text to measure on: .txt, .md, .jsonl, .json, .parquet, also compressed"
-    command.add_argument("--text", type=Path, required=True, metavar="FILE", help=text)
+    command.add_argument("--text", type=Path, required=True, metavar="FILE", help=TEXT)
     add_options(command, "float32", PRECISION)
     command.number("--windows", low=1, default=100, help="passages of the text (default: 100)")
     length = f"(default: {TOKENS_EACH}" + (f"; {BYTES_EACH} bytes)" if over_bytes else ")")
@@ -73,7 +74,7 @@ def add_arguments(command: Parser, over_bytes: bool = False) -> None:
 def check(asked: argparse.Namespace, name: str) -> None:
     """Raise a `UserError` for arguments of the command `name` that cannot be, as far as is known without the models."""
     check_project(name)
-    check_text(asked.text)
+    check_text(asked.text, asked.column)
     for given in (asked.model, asked.truth):
         if (folder := as_folder(given)) and is_studied(folder):
             raise UserError(
@@ -103,6 +104,8 @@ def start(
         """Write the config of two models, whose files are checked before if they are there."""
         folders = [find_folder(given) for given in both] if there else []
         cap, why = examine(asked, dict(zip(both, folders, strict=True))) if there else (None, None)
+        if there:
+            check_passages(asked, folders, why is not None)
         results.mkdir(parents=True, exist_ok=True)
         config = write_config(path, {**study(asked, model, truth, results, why), **more}, cap, of_linear)
         return Pair(model, truth, folders, results, config, cap, common, why)
@@ -165,6 +168,25 @@ def examine(asked: argparse.Namespace, folders: Mapping[str, Path]) -> tuple[flo
     return None if why else files[asked.model].cap, why
 
 
+def check_passages(asked: argparse.Namespace, folders: Sequence[Path], over_bytes: bool) -> None:
+    """Raise a `UserError` if a text is too short for the passages; over bytes, tell of names of special tokens in it.
+
+    Over tokens, the job that draws the windows tells of these.
+    """
+    each = 2 * sum(lengths(asked, over_bytes))  # bytes of text, as `plan.corpus.bytes_needed` has it
+    needed = asked.windows * each
+    text = read_beginning(asked.text, asked.column, max(needed, READ), asked.split_on).encode()
+    if len(text) < needed:
+        most = f"lower --windows {asked.windows} to {len(text) // each}"
+        remedy = most if len(text) >= each else "lower --prompt and --scored"
+        raise UserError(
+            f"--text {asked.text}: {asked.windows:,} passages of {each // 2:,} need {needed:,} bytes, and it has "
+            f"{len(text):,}: give a longer text, or {remedy}"
+        )
+    if over_bytes:
+        tell_special_names([load_tokenizer(folder / FAST) for folder in folders], text, str(asked.text))
+
+
 def lengths(asked: argparse.Namespace, over_bytes: bool = False) -> tuple[int, int]:
     """Length of a prompt and of what is scored after it, in tokens or in bytes."""
     usual = BYTES_EACH if over_bytes else TOKENS_EACH
@@ -206,7 +228,8 @@ def _compared(config: Mapping[str, Any]) -> dict[str, str]:
     model, truth = (config[part][0]["hub"] for part in ("family", "truths"))
     of_models = (str(folder.resolve()) if (folder := as_folder(name)) else name for name in (model, truth))
     texts = " ".join(os.path.abspath(path) for path in config["corpus"]["paths"])  # noqa: PTH100 (globs)
-    return dict(zip(PARTS, (*of_models, texts, config["corpus"]["column"]), strict=True))
+    split_on = (config["corpus"]["cut"] or {}).get("text", "none")
+    return dict(zip(PARTS, (*of_models, texts, config["corpus"]["column"], split_on), strict=True))
 
 
 def write_config(
@@ -250,7 +273,7 @@ def study(
         "results": str(results),
         "assets": ASSETS,
         "device": asked.device,
-        "corpus": {**fixed["corpus"], "paths": [escape(str(asked.text))], "column": asked.column},
+        "corpus": {**fixed["corpus"], "paths": [as_pattern(asked.text)], "column": asked.column},
         "tokens": {"tokenizer": asked.truth},
         "windows": {"count": asked.windows, "prompt": prompt, "scored": scored},
         "inference": {"precision": asked.precision},
@@ -258,6 +281,8 @@ def study(
         "truths": [{"name": truth, "hub": asked.truth, **bos}],
         "samples": {"show": list(range(min(3, asked.windows)))},
     }
+    if asked.split_on:
+        config["corpus"]["cut"] = {"text": asked.split_on}
     if why_bytes is not None:  # both models are byte views
         view = {"layout": "tokens", "context": 0}
         config |= {part: [{**entry, **view} for entry in config[part]] for part in ("family", "truths")}

@@ -8,15 +8,19 @@ only the runs of the held-out splits.
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
+from oversmoothing.data.by_file import held_lines
 from oversmoothing.data.documents import PARAGRAPHS, Source
+from oversmoothing.data.notes import tell
 from oversmoothing.data.runs import collect, is_known, run_hashes
 from oversmoothing.data.writer import SplitWriter
 from oversmoothing.jobs import UserError
@@ -44,14 +48,16 @@ def build_splits(
 
     The source is read once for each split. All files are replaced together at the end, none after an error.
 
-    `shares` of the documents are positive, with sum 1. The manifest has the source's facts, the settings and, for each
-    split, its documents, bytes, sha256 and the numbers of dropped documents by reason. Of some thousands of files or
-    more there is, in place of the list, their number, sums and ``sha256``, that of the list. The thesis uses no
-    separator; a blank line makes the border visible to a model. No two splits share runs of `overlap_words` words; None
-    keeps overlaps. A `UserError` is raised if a split has fewer bytes than `at_least` says.
+    `shares` of the documents have the sum 1; a split without a share is empty. The manifest has the source's facts, the
+    settings and, for each split, its documents, bytes, sha256 and the numbers of dropped documents by reason. Of some
+    thousands of files or more there is, in place of the list, their number, sums and ``sha256``, that of the list. The
+    thesis uses no separator; a blank line makes the border visible to a model. No two splits share runs of
+    `overlap_words` words; None keeps overlaps. The user is told what each split holds of each file. A `UserError` is
+    raised if a split has fewer bytes than `at_least` says.
     """
     bounds = split_bounds(shares)
     parts: dict[str, Any] = {}
+    held: dict[str, Counter[str]] = {split: Counter() for split in SPLITS if shares[split]}
     known = collect([])
     total: int | None = None
     with ExitStack() as stack:
@@ -63,7 +69,8 @@ def build_splits(
             seen: set[bytes] = set()
             kept: list[np.ndarray] = []  # hashes of the runs that no later split may have
             count = size = 0
-            for document in tqdm(source, desc=split, total=total, unit="document", disable=None):
+            documents = source if shares[split] else ()
+            for document in tqdm(documents, desc=split, total=total, unit="document", disable=None):
                 count += 1
                 encoded = document.text.encode()
                 size += len(encoded)
@@ -78,20 +85,24 @@ def build_splits(
                     dropped["overlaps"] += 1
                 else:
                     writer.write(encoded, documents=1)
+                    if document.file:
+                        held[split][document.file] += len(encoded)
                     if overlap_words and split != SPLITS[-1]:
                         kept.append(runs)
                 seen.add(digest)
-            total = count
-            if total < 2:
+            total = count if shares[split] else total or 0
+            if total < min(2, len(held)):
                 only = f"one document, which cannot be split: cut it, {_cutting(source)}" if total else "empty"
                 raise UserError(f"the corpus of source {source.facts()['source']!r} is {only}{_without_text(source)}")
             known = collect([known, *kept])
-            least = max(1, (at_least or {}).get(split, 1))
+            least = max(1 if shares[split] else 0, (at_least or {}).get(split, 0))
             if writer.bytes < least:
                 remedy = f"the corpus has enough text, but in only {total:,} documents: cut them, {_cutting(source)}"
                 if least > shares[split] * size or any(dropped.values()):
                     lost = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
                     remedy = f"raise its share in corpus splits (now {shares[split]:g}), or give the corpus more text "
+                    if shares[split] == 1:
+                        remedy = "give more text, or lower --windows, --prompt or --scored (of a config: in windows) "
                     remedy += f"(dropped: {lost}){_without_text(source)}"
                 raise writer.too_small(least, remedy)
             parts[split] = writer.close(dropped)
@@ -102,6 +113,7 @@ def build_splits(
         }
         contents = {"source": _shortened(source.facts()), "settings": settings, "splits": parts}
         write_sealed(temporary_manifest, contents, manifest)
+    tell(held_lines(held, _cutting(source)))
     return contents
 
 
@@ -117,7 +129,8 @@ def _shortened(facts: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(files, sort_keys=True)
     if not isinstance(files, list) or len(text) <= LISTED:
         return facts
-    sums = {key: sum(file.get(key, 0) for file in files) for key in ("bytes", "documents", "nulls")}
+    keys = dict.fromkeys(("bytes", "documents", "nulls", *chain.from_iterable(files)))
+    sums = {key: sum(file.get(key, 0) for file in files) for key in keys if key != "name"}
     return {**facts, "files": {"count": len(files), **sums, "sha256": hashlib.sha256(text.encode()).hexdigest()}}
 
 
@@ -138,5 +151,7 @@ def _cutting(source: Source) -> str:
     """Say how the documents of a source can be cut, or cut smaller."""
     cut = source.facts().get("cut")
     if cut is None:
-        return "with corpus cut: paragraphs (at blank lines) or a number of characters"
+        return (
+            "with corpus cut: paragraphs (at blank lines), a number of characters, or {text: what stands between them}"
+        )
     return f"with corpus cut: {'a' if cut == PARAGRAPHS else 'a smaller'} number of characters (now {cut})"

@@ -43,7 +43,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     if options.truth and not options.text:
         raise UserError(f"--truth {options.truth}: both models are run on a text; name one with --text")
     if options.text:
-        check_text(options.text)
+        check_text(options.text, options.column)
     check_json(options.json, "source", "model", "spectrum")
     return options
 

@@ -39,7 +39,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = command.parse_args(arguments)
     if options.kept and not options.draft:
         raise UserError("--kept: it is of drafts; add --draft, or leave it out")
-    check_text(options.text)
+    check_text(options.text, options.column)
     check_json(options.json, "truth", "ranks", "smallest")
     return options
 
