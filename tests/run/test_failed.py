@@ -1,8 +1,10 @@
 """The cause of each failure of a run, from a log like Snakemake's."""
 
+import logging
+
 import pytest
 
-from oversmoothing.run.failed import causes
+from oversmoothing.run.failed import causes, says_more
 
 
 def failed(job, told, log, more=""):
@@ -41,3 +43,24 @@ def test_a_job_that_is_started_again_counts_as_it_ends(tmp_path):
     assert len(causes(one + two + one)) == 2
     assert len(causes(one + two + "Finished jobid: 1 (Rule: score)\n")) == 1
     assert causes("[date]\nrule score:\n    jobid: 1\n") == []
+
+
+WALL = """RuleException:
+CalledProcessError in file "/p/workflow/rules/corpus.smk", line 25:
+Command 'set -euo pipefail;  python /p/.snakemake/scripts/tmp.build_corpus.py' {}."""
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (WALL.format("returned non-zero exit status 1"), False),
+        (WALL.format("died with <Signals.SIGKILL: 9>"), True),  # which the job could not say
+        (WALL.format("returned non-zero exit status 137"), True),
+        ("WorkflowError:\nAt least one job did not complete successfully.", False),
+        ("Exiting because a job execution failed. Look above for error messages", False),
+        ("Failed: build_corpus: a.txt: empty (log: a.log)", True),
+        ("WorkflowError:\nFailed to open source file", True),
+    ],
+)
+def test_no_wall_stands_around_the_line_of_a_failed_job(said, kept):
+    assert says_more(logging.LogRecord("snakemake", logging.ERROR, "", 0, said, (), None)) == kept

@@ -1,13 +1,24 @@
 """Why the jobs of a run failed, from what Snakemake logged of the run and they themselves."""
 
+import logging
 import re
 from pathlib import Path
 
+# What Snakemake says of a job that has said itself what was wrong, and ended with status 1; not of one that was killed.
+_REPEATED = re.compile(
+    r"CalledProcessError in file .* exit status 1\.|At least one job did not complete|Exiting because a job execution",
+    re.DOTALL,
+)
 _EVENT = re.compile(
     r"^Error in rule (?P<rule>\w+):\n(?:    message: (?P<told>(?:(?!    jobid:).*\n)+))?    jobid: (?P<failed>\d+)\n"
     r"(?:    (?!log:).*\n)*(?:    log: (?P<logs>.+) \(check log)?|^Finished jobid: (?P<ended>\d+) ",
     re.MULTILINE,
 )
+
+
+def says_more(record: logging.LogRecord) -> bool:
+    """Return whether a record of Snakemake says more than a job that failed does itself: a filter of its log."""
+    return not _REPEATED.search(str(record.msg))
 
 
 def causes(logged: str) -> list[str]:
