@@ -31,6 +31,8 @@ VOCABULARY = pa.schema(
 )
 FAST = "tokenizer.json"
 AUTO = "auto"  # in place of the id before texts: the one of the tokenizer (`id_before_texts`)
+UNLIKE = "its tokenizer is not that of the other model"
+BY_BYTES = "`oversmoothing compare-models --bytes` compares models of different tokenizers, byte by byte"
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
 IDS = 1 << 24  # a limit on ids, sixty times the largest vocabularies; what is indexed by id must fit into memory
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
@@ -164,8 +166,7 @@ def check_same(folder: str | Path, vocabulary: Vocabulary, name: str) -> None:
             "save it beside a copy of the weights with `save_pretrained`, and name that folder in the config"
         )
     if difference := first_difference(vocabulary, vocabulary_of(load_tokenizer(path), path)):
-        fault = f"its tokenizer is not the study's: {difference} ({path})"
-        raise UserError(f"{name}: {fault}; models that are compared must have the same tokens")
+        raise UserError(f"{name}: {UNLIKE}: {difference} ({path}); {BY_BYTES}")
 
 
 def id_before_texts(tokenizer: Tokenizer, path: str | Path) -> int | None:
