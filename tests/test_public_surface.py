@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib import import_module
 
+import numpy as np
 import pytest
 
 from oversmoothing.fingerprint import ROOTS, SCRIPTS, WORKFLOW, closure, relative
@@ -67,6 +68,36 @@ def test_an_example_gives_what_the_page_shows(name):
     result = doctest.DocTestRunner(verbose=False).run(example, out=said.append)
     assert (result.failed, len(said)) == (0, 0), "".join(said)
     assert result.attempted >= 4
+
+
+W, P = np.array([[1.0], [2.0], [3.0]]), np.array([[0.45, 0.1, 0.45], [0.3, 0.4, 0.3]])
+PREPARED = {  # functions of a head that is prepared, and what follows it
+    "bat.reject_set": (P,),
+    "bat.bracket": (P,),
+    "forced.divide": (np.array([[0.5], [0.1]]) @ W.T, P),
+}
+
+
+def test_what_takes_a_prepared_head_takes_the_matrix_too():
+    first = {name: next(iter(inspect.signature(SURFACE[name]).parameters.values())) for name in FUNCTIONS}
+    assert {name for name, head in first.items() if re.search("Basis|Head", str(head.annotation))} == set(PREPARED)
+    for name, more in PREPARED.items():
+        prepare = SURFACE[f"{name.partition('.')[0]}.prepare"]
+        found, expected = (fields(SURFACE[name](head, *more)) for head in (W, prepare(W)))
+        assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True)), name
+        with pytest.raises(ValueError, match="matrix"):
+            SURFACE[name](W[:, 0], *more)
+
+
+def fields(result):
+    """Return the arrays in what a function returns."""
+    parts = result if isinstance(result, tuple) else vars(result).values()
+    return [
+        array
+        for part in parts
+        if part is not None
+        for array in ([part] if isinstance(part, np.ndarray) else fields(part))
+    ]
 
 
 def test_paths_that_were_documented_still_work():

@@ -15,10 +15,12 @@ import pyarrow as pa
 import pytest
 import yaml
 from hub_models import write_neox, write_token_model
+from numba.core import event
 from step_jobs import write_logits
 from tokenizers import Tokenizer, normalizers
 
-from oversmoothing.commands import compare_models, frontier, main, over_bytes, relay, two_models
+from oversmoothing.commands import compare_models, forecast, frontier, main, over_bytes, relay, two_models
+from oversmoothing.commands import trial as trials
 from oversmoothing.commands.arguments.compare_models import parser
 from oversmoothing.commands.compare_models import report
 from oversmoothing.commands.one_head.source import tokenizer_of
@@ -67,8 +69,8 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_pat
     pdf.write_bytes(b"%PDF-1.7")
     short.write_text("short")
     for message, command, model, *options in (
-        ("other: its tokenizer is not the study's: of token 0, id 2 is b'!' in one", "frontier", "other"),
-        ("study's: its tokens are the same, but at \"The water's", "frontier", "lower"),
+        ("other: its tokenizer is not that of the other model: of token 0, id 2 is b'!' in one", "frontier", "other"),
+        ("other model: its tokens are the same, but at \"The water's", "frontier", "lower"),
         ("the largest id of its tokens is 300, but its head has only 290 rows", "compare-models", "few"),
         ("small: bos 301 is none of its 301 ids", "compare-models", "small", "--bos", 301),
         ("it reads at most 63 tokens", "compare-models", "small", "--bos", 0, *lengths, 24),
@@ -259,10 +261,11 @@ def test_the_table_is_printed_before_what_may_fail(printed, tmp_path, capsys):
     assert "report" not in capsys.readouterr().out
     code, (windows, tables, others), _ = printed("compare-models", 2)
     assert code == 0  # although no picture could be drawn
+    assert "All that is printed above is complete." in (out := capsys.readouterr().out)
+    assert out.index("beside it") < out.index("Ctrl-C may end them: the same") < out.index("some could not be made")
     assert windows == ["--", "assets", f"{tmp_path}/results/windows.parquet"]
     assert tables[1:] == [f"{tmp_path}/results/tables/{table}.csv" for table in compare_models.PRINTED]
     assert others == []
-    out = capsys.readouterr().out
     assert "report\\x1b[2J.\n\nbeside it" in out
     assert "some could not be made, and the log says why; what is printed above is complete" in " ".join(out.split())
 
@@ -287,6 +290,15 @@ def test_json_has_the_printed_tables_without_what_is_missing(printed, models, tm
     out, err = capfd.readouterr()
     assert json.loads(out)["unit"] == "token"
     assert "beside it" in err
+
+
+def test_ctrl_c_after_the_table_takes_no_json_away(printed, monkeypatch, tmp_path):
+    def interrupted(command):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare_models, "make", lambda *_: monkeypatch.setattr(two_models, "relay", interrupted))
+    assert printed("compare-models", 1, "--json", str(tmp_path / "out.json"))[0] == 130
+    assert json.loads((tmp_path / "out.json").read_text())["unit"] == "token"
 
 
 def row(model, measure, value, n=144, **more):
@@ -487,6 +499,28 @@ def test_a_trial_times_both_models_and_finds_the_noise_of_bf16(models, tmp_path)
     assert (rounded.tbat, rounded.forced, rounded.precision) == (None, None, "bf16")
 
 
+def test_a_forecast_has_no_compiling_and_every_start(monkeypatch):
+    """A first call that compiles for an hour, within and beside a minute of work that is no compiling."""
+    now = [0.0]
+    monkeypatch.setattr(trials, "perf_counter", lambda: now[0])
+
+    def work():
+        now[0] += 50
+        with event.trigger_event("numba:compile"), event.trigger_event("numba:compile"):
+            now[0] += 3600
+        now[0] += 10
+
+    assert trials._timed(work) == 60
+    starts = forecast.Starts(jobs=30, snakemake=10, job=8)
+    text = " ".join(forecast.forecast({"both models": 60}, starts, 2, "the first passage").split())
+    assert text.startswith("This takes about 4 min here, judged by the first passage: about 60 s for both models; ")
+    assert text.endswith("about 3 min for 30 jobs to start, with tables and figures.")
+    said = "\nJob stats:\njob      count\n-----  -------\ntable       21\ntotal       22\n"
+    pair = two_models.Pair("small", "large", (), Path(), {}, None, [sys.executable, "-c", f"print({said!r})"])
+    assert forecast.count_jobs(pair).jobs == 22
+    assert forecast.count_jobs(pair._replace(snakemake=[sys.executable, "-c", "print('Nothing to be done')"])).jobs == 0
+
+
 @pytest.mark.parametrize("local", [True, False])
 def test_models_of_different_tokenizers_are_byte_views(call, models, tmp_path, local):
     """Of models that are not fetched yet it is known afterwards."""
@@ -531,4 +565,4 @@ def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(call, 
 
 def test_a_duration_in_words():
     words = {3: "a moment", 12: "about 10 s", 89: "about 90 s", 91: "about 2 min", 9000: "about 2.5 h"}
-    assert {seconds: over_bytes.in_words(seconds) for seconds in words} == words
+    assert {seconds: forecast.in_words(seconds) for seconds in words} == words

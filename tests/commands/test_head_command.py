@@ -362,7 +362,7 @@ def test_a_model_that_a_study_trained(tmp_path, llama, refused):
     assert found["forced"]["forced"]["mean"] > 0
     line = refused("head", llama, "--text", written(tmp_path), "--truth", tmp_path / "own")
     assert f"{tmp_path / 'own'}: it reads bytes, and the other model does not: of token 0, id 2 is" in line
-    assert "its tokenizer is not the study's" not in line
+    assert "its tokenizer is not that of the other model" not in line
 
 
 def test_a_model_in_the_hubs_own_cache_is_read_there(llama, monkeypatch, no_network):
@@ -575,7 +575,7 @@ def test_mistakes_beside_a_truth_are_found_before_weights_are_read(tmp_path, lla
     for folder, own.normalizer in ((small, normalizers.Lowercase()), (short, normalizers.Replace("people", "folk"))):
         shutil.copytree(llama, folder)
         own.save(str(folder / "tokenizer.json"))
-    unlike = "its tokenizer is not the study's: its tokens are the same, but at"
+    unlike = "its tokenizer is not that of the other model: its tokens are the same, but at"
     for message, truth, *options in (
         (f"{other}: its tokenizer is not", other),
         ("has only 290 rows", few),
@@ -583,4 +583,7 @@ def test_mistakes_beside_a_truth_are_found_before_weights_are_read(tmp_path, lla
         (f"{small}: {unlike} \"The water's", small),
         (f"{short}: {unlike} ' people of the t' it has", short, "--positions", 9),  # which the probe does not show
     ):
-        assert message in refused("head", llama, "--truth", truth, "--text", written(tmp_path), *options)
+        line = refused("head", llama, "--truth", truth, "--text", written(tmp_path), *options)
+        assert message in line
+        assert "study" not in line.replace(str(tmp_path), "")
+        assert ("`oversmoothing compare-models --bytes` compares models of" in line) == ("tokenizer is not" in message)

@@ -1,8 +1,10 @@
 """The cause of each failure of a run, from a log like Snakemake's."""
 
+import logging
+
 import pytest
 
-from oversmoothing.run.failed import AGAIN, causes, last_words
+from oversmoothing.run.failed import AGAIN, causes, last_words, says_more
 
 
 def failed(job, told, log, more=""):
@@ -53,3 +55,24 @@ def test_after_ctrl_c_it_says_how_to_go_on_and_blames_no_job_that_was_stopped(tm
     why = f"Failed: score: a.txt: empty (log: {tmp_path / '1.log'})"
     assert last_words(one + stopped + two) == [why, AGAIN]
     assert last_words(one) == [why]
+
+
+WALL = """RuleException:
+CalledProcessError in file "/p/workflow/rules/corpus.smk", line 25:
+Command 'set -euo pipefail;  python /p/.snakemake/scripts/tmp.build_corpus.py' {}."""
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (WALL.format("returned non-zero exit status 1"), False),
+        (WALL.format("died with <Signals.SIGKILL: 9>"), True),  # which the job could not say
+        (WALL.format("returned non-zero exit status 137"), True),
+        ("WorkflowError:\nAt least one job did not complete successfully.", False),
+        ("Exiting because a job execution failed. Look above for error messages", False),
+        ("Failed: build_corpus: a.txt: empty (log: a.log)", True),
+        ("WorkflowError:\nFailed to open source file", True),
+    ],
+)
+def test_no_wall_stands_around_the_line_of_a_failed_job(said, kept):
+    assert says_more(logging.LogRecord("snakemake", logging.ERROR, "", 0, said, (), None)) == kept

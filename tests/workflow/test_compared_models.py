@@ -35,12 +35,12 @@ def test_from_two_folders_to_the_printed_table(built, tmp_path, layouts):
     kl = [row for row in written["side_by_side"] if row["measure"] == "kl"]
     levels = {row["quantile"]: row["value"] for row in kl if "quantile" in row}
     assert 0 <= levels[0] <= levels[0.5] <= levels[1]
-    assert (folder / "results/small-beside-large/tables/side_by_side.html").is_file()
+    assert (folder / "results/small-beside-large-on-t/tables/side_by_side.html").is_file()
     of_linear = {"TBAT ↓", "KL forced by its head ↓", "share of KL forced ↓"}
     assert of_linear & set(rows) == (set() if layouts[0] == "gemma2" else of_linear)
     said = "and those of small are capped at 30." in " ".join(done.stdout.split())
     assert said == (layouts[0] == "gemma2")
-    results = folder / "results/small-beside-large"
+    results = folder / "results/small-beside-large-on-t"
     assert (results / "report.html").stat().st_size > 100_000
     for table in ("oversmoothing", "losses"):
         assert "(Table" not in (results / f"tables/{table}.md").read_text().splitlines()[0]
@@ -68,7 +68,7 @@ def test_two_tokenizers_from_two_folders_to_the_printed_table(built, tmp_path):
     assert "judged by the first passage" in said
     assert "Over bytes, because the tokenizers differ" in said
     assert "left out: a distribution of bytes is no softmax of few dimensions" in said
-    results = folder / "results/small-beside-large"
+    results = folder / "results/small-beside-large-on-t"
     made = {path.stem for path in (results / "tables").glob("*.csv")}
     assert made >= {"losses", "oversmoothing", "bytes", "decodings", "entropy_difference"}
     assert made.isdisjoint({"forced", "acceptance", "tbat", "argmaxability", "samples"})

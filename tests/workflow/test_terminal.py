@@ -62,4 +62,5 @@ def test_the_cause_of_a_failure_stands_at_the_end(copy):
     assert cause in output.rpartition("Failed: ")[2]
     assert len(output.rpartition("Failed: ")[2].splitlines()) < 7
     assert "\x1b" not in output
+    assert "RuleException" not in text + output
     assert "Error in rule" in output

@@ -19,7 +19,7 @@ from scipy.linalg import null_space
 
 import oversmoothing.bat.simplex as simplex
 from oversmoothing.bat import DELTA, LARGEST_DELTA
-from oversmoothing.bat.basis import Basis, TangentBasis
+from oversmoothing.bat.basis import Basis, TangentBasis, prepare
 from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.position import OPEN
 from oversmoothing.bat.large.solve import solve
@@ -70,7 +70,7 @@ class Certificates:
 
 
 def reject_set(
-    basis: Basis,
+    basis: Basis | np.ndarray,
     p: np.ndarray,
     delta: float = DELTA,
     mass_tolerance: float = 0.0,
@@ -84,8 +84,9 @@ def reject_set(
 
     Parameters
     ----------
-    basis : Basis
-        Of the head: `bat.prepare`, or `bat.prepare_tangent` for the condition behind a LayerNorm.
+    basis : Basis, or array, shape (v, d)
+        Of the head: `bat.prepare`, or `bat.prepare_tangent` for the condition behind a LayerNorm. A head W itself is
+        prepared in each call.
     p : array, shape (n, v) or (v,)
         Distributions; zeros (truncated decodings) and sums that differ from 1 by float32 rounding are allowed. A single
         distribution means n = 1.
@@ -124,6 +125,7 @@ def reject_set(
     array([[False,  True, False],
            [False, False, False]])
     """
+    basis = basis if isinstance(basis, Basis) else prepare(basis)
     p = distributions(p, len(basis.columns))
     if not 0 <= delta <= LARGEST_DELTA:
         raise ValueError(f"delta {delta} lies outside 0 to {LARGEST_DELTA:g}")
@@ -171,14 +173,19 @@ def _settle(
 
 
 def bracket(
-    basis: Basis, p: np.ndarray, delta: float = DELTA, mass_tolerance: float = 0.0, post: np.ndarray | None = None
+    basis: Basis | np.ndarray,
+    p: np.ndarray,
+    delta: float = DELTA,
+    mass_tolerance: float = 0.0,
+    post: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a lower and an upper bound of TBAT, the mass of each distribution on its own BAT-reject set.
 
     Parameters
     ----------
-    basis : Basis
-        Of the head: `bat.prepare`, or `bat.prepare_tangent` for the condition behind a LayerNorm.
+    basis : Basis, or array, shape (v, d)
+        Of the head: `bat.prepare`, or `bat.prepare_tangent` for the condition behind a LayerNorm. A head W itself is
+        prepared in each call.
     p : array, shape (n, v) or (v,)
         Distributions; zeros are allowed.
     delta : float

@@ -13,8 +13,9 @@ from tqdm import tqdm
 
 from oversmoothing.commands import over_bytes, side_by_side
 from oversmoothing.commands.arguments.compare_models import FEW, LARGE, NAME
+from oversmoothing.commands.forecast import Starts, count_jobs, forecast
 from oversmoothing.commands.output import beside, write_output
-from oversmoothing.commands.over_bytes import cell, in_words, rows_of
+from oversmoothing.commands.over_bytes import cell, rows_of
 from oversmoothing.commands.two_models import (
     CONFIGS,
     WIDTH,
@@ -51,24 +52,28 @@ CAPPED = (
 def main(asked: argparse.Namespace) -> int:
     """Compare what the arguments name (`arguments.compare_models`), print it, and return the exit status."""
     with beside(asked.json):
-        code, measured = compare(asked)
-    if asked.json and measured is not None:
+        code, pair, measured = compare(asked)
+    if pair is None:
+        return code
+    if asked.json:
         write_output("--json", asked.json, json_text(f"--json {asked.json}", measured))
-    return code
+    with beside(asked.json):
+        print(f"\n{finish(pair, REPORT)}")
+    return 0
 
 
-def compare(asked: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
-    """Run the comparison and print it; return the exit status, and what `--json` writes if it is 0."""
+def compare(asked: argparse.Namespace) -> tuple[int, Pair | None, dict[str, Any]]:
+    """Run the comparison and print it; return the exit status, and if it is 0 the pair and what `--json` writes."""
     code, pair = start(asked, NAME, scored(asked), OF_LINEAR)
     if pair is None:
-        return code, None
+        return code, None, {}
     tried = None
     if pair.why:
         over_bytes.begin(asked, pair)
     else:
         tried = begin(asked, pair)
     if code := make(pair, PRINTED):
-        return code, None
+        return code, None, {}
     made = [table for table in PRINTED if table in pair.config["wanted"]]
     tables = {table: read_record(pair.results / f"tables/{table}.csv") for table in made}
     if tried is None:
@@ -79,8 +84,7 @@ def compare(asked: argparse.Namespace) -> tuple[int, dict[str, Any] | None]:
         last = f"{noise(tried, pair.model)} {clip(pair)}"
     measures = side_by_side.report(tables[SIDE_BY_SIDE], "byte" if pair.why else "token")
     print(printable_lines(f"{text}\n\n{measures}\n\n{fill(last, WIDTH)}"), flush=True)
-    print(f"\n{finish(pair, REPORT)}")
-    return 0, as_json(pair, tables, tried)
+    return 0, pair, as_json(pair, tables, tried)
 
 
 def as_json(pair: Pair, tables: Mapping[str, pd.DataFrame], tried: "Trial | None") -> dict[str, Any]:
@@ -104,15 +108,16 @@ def begin(asked: argparse.Namespace, pair: Pair) -> "Trial":
     """Try both models, choose where TBAT is computed, and print how long the comparison takes."""
     from oversmoothing.commands.trial import trial  # with PyTorch, which takes seconds
 
+    starts = count_jobs(pair)
     tried = trial(asked, pair)
     if pair.cap is None and asked.tbat is None and tried.tokens > LARGE and asked.windows > FEW:
         pair.config["metrics"]["tbat"]["windows"] = FEW
         write_config(pair.results / CONFIGS[NAME], pair.config)
-    print(fill(estimate(tried, asked, pair.config), WIDTH), flush=True)
+    print(estimate(tried, asked, pair.config, starts), flush=True)
     return tried
 
 
-def estimate(tried: "Trial", asked: argparse.Namespace, config: Mapping[str, Any]) -> str:
+def estimate(tried: "Trial", asked: argparse.Namespace, config: Mapping[str, Any], starts: Starts) -> str:
     """Return how long a comparison takes on this machine, what takes it, and which option lowers it."""
     windows, decodings = config["metrics"]["tbat"].get("windows", asked.windows), len(config["decodings"])
     parts = {f"both models on {_counted(asked.windows, 'passage')} (--windows)": asked.windows * tried.passage}
@@ -122,12 +127,11 @@ def estimate(tried: "Trial", asked: argparse.Namespace, config: Mapping[str, Any
         parts[f"TBAT at {_counted(n, 'position')} in {decodings} decodings (--tbat)"] = n * tried.tbat
         n = asked.windows * min(asked.forced, lengths(asked)[1])
         parts[f"what the head forces at {_counted(n, 'position')} (--forced)"] = n * tried.forced
-    every = "; ".join(f"{in_words(seconds)} for {what}" for what, seconds in parts.items())
-    total = in_words(sum(parts.values()))
-    text = f"This takes {total} here, judged by the first passages: {every}. Tables and figures come on top."
+    text = forecast(parts, starts, asked.cores, "the first passages")
     if windows == asked.windows:
         return text
-    return f"{text} Over {tried.tokens:,} tokens TBAT is computed in {windows} of the passages; --tbat 1: in all."
+    fewer = f"Over {tried.tokens:,} tokens TBAT is computed in {windows} of the passages; --tbat 1: in all."
+    return f"{text}\n{fill(fewer, WIDTH)}"
 
 
 def _counted(n: int, what: str) -> str:

@@ -3,14 +3,14 @@
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from textwrap import fill
 from time import perf_counter
 from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
 
-from oversmoothing.commands.two_models import WIDTH, Pair, laid_out
+from oversmoothing.commands.forecast import count_jobs, forecast
+from oversmoothing.commands.two_models import Pair, laid_out
 from oversmoothing.data.tokens.alike import PROBE
 from oversmoothing.data.tokens.limits import encoded
 from oversmoothing.data.tokens.vocabulary import Before, first_difference
@@ -44,6 +44,7 @@ def begin(asked: argparse.Namespace, pair: Pair) -> None:
     from oversmoothing.models.device import setup  # with PyTorch, which takes seconds
     from oversmoothing.models.truths.byte_view import load_byte_view
 
+    starts = count_jobs(pair)
     reading = next(readings(read_windows(pair.results / "windows.parquet").slice(0, 1)))
     compute = setup(asked.device, {"precision": asked.precision, "threads": 1})  # as the jobs do
     seconds = 0.0
@@ -53,11 +54,9 @@ def begin(asked: argparse.Namespace, pair: Pair) -> None:
         begun = perf_counter()
         view.next_bytes(reading.text, reading.start)
         seconds += perf_counter() - begun
-    takes = (
-        f"This takes {in_words(asked.windows * seconds)} here, judged by the first passage: {seconds:.2g} s for both "
-        f"models on each of {asked.windows:,} passages (--windows). Scores, tables and figures come on top."
-    )
-    print(fill(takes, WIDTH), flush=True)
+    passages = f"both models on {asked.windows:,} passages (--windows)"
+    parts = {passages: asked.windows * seconds}
+    print(forecast(parts, starts, asked.cores, "the first passage"), flush=True)
 
 
 def report(tables: Mapping[str, pd.DataFrame], pair: Pair) -> str:
@@ -92,12 +91,3 @@ def cell(table: pd.DataFrame, model: str, measure: str) -> str:
     """Value and interval of a measure of a model."""
     row = table[(table.model == model) & (table.measure == measure)].iloc[0]
     return f"{row.value:.4f}" + (f" [{row.low:.4f}, {row.high:.4f}]" if pd.notna(row.low) else "")
-
-
-def in_words(seconds: float) -> str:
-    """Return a duration as a person says it: "a moment", "about 40 s", "about 7 min", "about 3.5 h"."""
-    if seconds < 5:
-        return "a moment"
-    if seconds < 90:
-        return f"about {round(seconds / 10) * 10 or 10} s"
-    return f"about {round(seconds / 60)} min" if seconds < 90 * 60 else f"about {seconds / 3600:.1f} h"

@@ -1,6 +1,7 @@
 """Two models on a few passages before they are compared: how long the rest takes here, and how large a KL is noise."""
 
 from argparse import Namespace
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numba.core.event import Listener, install_listener
 from scipy.special import log_softmax
 
 from oversmoothing.bat import DELTA
@@ -32,7 +34,7 @@ from oversmoothing.scores.decoding import decoder, decoding_name
 from oversmoothing.scores.metrics import score_window
 
 PASSAGES = 4
-LONG = 10.0  # seconds; what takes less is timed a second time, since the first may compile code
+LONG = 10.0  # seconds; what takes less is timed a second time, when its data are in memory
 
 
 class Trial(NamedTuple):
@@ -93,6 +95,7 @@ def trial(asked: Namespace, pair: Pair) -> Trial:
 
 def _run(model: TokenModel, windows: pa.Table, batch: int, precision: str) -> tuple[float, list[np.ndarray]]:
     """Return how many seconds a model takes for windows, and their logits, each (s, v)."""
+    deque(run_windows(model, windows.slice(0, 1), 1, precision), 0)  # reads weights from the disk, once
     begun = perf_counter()
     logits = [state.logits for state in run_windows(model, windows, batch, precision)]
     return perf_counter() - begun, logits
@@ -112,13 +115,32 @@ def _rejected(basis: Basis, p: np.ndarray, decodings: Sequence[Mapping[str, Any]
 
 
 def _timed(call: Callable[[], object]) -> float:
-    """Return how many seconds a call takes."""
+    """Return how many seconds a call takes, without what numba takes to compile its code."""
     for _ in range(2):
-        begun = perf_counter()
-        call()
-        if (seconds := perf_counter() - begun) > LONG:
+        with install_listener("numba:compile", _Compiling()) as compiling:
+            begun = perf_counter()
+            call()
+            seconds = perf_counter() - begun - compiling.seconds
+        if seconds > LONG:
             break
     return seconds
+
+
+class _Compiling(Listener):
+    """The seconds that numba compiles, where one function compiles another."""
+
+    def __init__(self) -> None:
+        self.seconds, self._begun, self._within = 0.0, 0.0, 0
+
+    def on_start(self, _: object) -> None:
+        if not self._within:
+            self._begun = perf_counter()
+        self._within += 1
+
+    def on_end(self, _: object) -> None:
+        self._within -= 1
+        if not self._within:
+            self.seconds += perf_counter() - self._begun
 
 
 def _log_softmax(logits: np.ndarray) -> np.ndarray:

@@ -36,6 +36,10 @@ ASSETS = "assets"  # folder of what is fetched from the hub
 LEFT_OUT = ("forced", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
 TOKENS_EACH, BYTES_EACH = 64, 256  # of a prompt, and of what is scored after it
 WIDTH = 80  # of a terminal
+FURTHER = (
+    "All that is printed above is complete. The jobs that follow make the other tables, the figures and {}. "
+    "Ctrl-C may end them: the same command goes on from there."
+)
 
 
 class Pair(NamedTuple):
@@ -130,6 +134,7 @@ def make(pair: Pair, tables: Collection[str]) -> int:
 
 def finish(pair: Pair, report: str) -> str:
     """Make what else the config wants, and Snakemake's report; return the line that says where all is."""
+    print(f"\n{fill(FURTHER.format(report), WIDTH)}", flush=True)
     made = not relay([*pair.snakemake, "--", "all"])  # named, so that it ends without a table
     results = printable(str(pair.results))
     where = f"tables and figures: {results}/tables, {results}/figures"

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from oversmoothing.forced.divergence import divergence
-from oversmoothing.forced.head import Head
+from oversmoothing.forced.head import Head, prepare
 from oversmoothing.forced.projection import Projection, project_on
 
 OFF_FAMILY = 1e-4  # nats: mean divergence above which logits are not those of the head; states in bf16 give 1e-7
@@ -29,7 +29,7 @@ def on_family(head: Head, logits: np.ndarray) -> np.ndarray:
     return closest
 
 
-def divide(head: Head, logits: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, Projection, np.ndarray]:
+def divide(head: Head | np.ndarray, logits: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, Projection, np.ndarray]:
     """Return a model's distributions and its divergence from the truth in two parts, what its head forces and the rest.
 
     KL(p || q) = KL(p || q*) + KL(q* || q) for the truth p, the model q and the nearest distribution q* that the head
@@ -38,8 +38,8 @@ def divide(head: Head, logits: np.ndarray, truth: np.ndarray) -> tuple[np.ndarra
 
     Parameters
     ----------
-    head : Head
-        The model's head: `forced.prepare`.
+    head : Head, or array, shape (v, r)
+        The model's head: `forced.prepare`, or W itself, which has no bias and is prepared in each call.
     logits : array, shape (n, v)
         The model's, or log-probabilities.
     truth : array, shape (n, v)
@@ -68,6 +68,7 @@ def divide(head: Head, logits: np.ndarray, truth: np.ndarray) -> tuple[np.ndarra
     >>> nearest.forced.round(4), rest.round(4)
     (array([0.0437]), array([0.0817]))
     """
+    head = head if isinstance(head, Head) else prepare(head)
     log_q = on_family(head, logits)
     nearest = project_on(head, truth, log_q)
     return log_q, nearest, np.maximum(divergence(truth, log_q) - nearest.forced, 0)

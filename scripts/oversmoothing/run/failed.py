@@ -1,8 +1,14 @@
 """Why the jobs of a run failed, from what Snakemake logged of the run and they themselves."""
 
+import logging
 import re
 from pathlib import Path
 
+# What Snakemake says of a job that has said itself what was wrong, and ended with status 1; not of one that was killed.
+_REPEATED = re.compile(
+    r"CalledProcessError in file .* exit status 1\.|At least one job did not complete|Exiting because a job execution",
+    re.DOTALL,
+)
 _EVENT = re.compile(
     r"^Error in rule (?P<rule>\w+):\n(?:    message: (?P<told>(?:(?!    jobid:).*\n)+))?    jobid: (?P<failed>\d+)\n"
     r"(?:    (?!log:).*\n)*(?:    log: (?P<logs>.+) \(check log)?|^Finished jobid: (?P<ended>\d+) ",
@@ -17,6 +23,11 @@ def last_words(logged: str) -> list[str]:
     """Return what a run that did not finish ends with: why jobs failed, and after Ctrl-C how to go on."""
     before, interrupted, _ = logged.partition(INTERRUPTED)  # what failed after it was stopped thereby
     return [*(f"Failed: {cause}" for cause in causes(before)), *([AGAIN] if interrupted else [])]
+
+
+def says_more(record: logging.LogRecord) -> bool:
+    """Return whether a record of Snakemake says more than a job that failed does itself: a filter of its log."""
+    return not _REPEATED.search(str(record.msg))
 
 
 def causes(logged: str) -> list[str]:

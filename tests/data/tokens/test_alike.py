@@ -29,12 +29,12 @@ def pre_tokenized(*steps, prefix=False):
 OTHERS = {
     "reversed merges": (
         merging(range(6, -1, -1)),
-        "\" they're reading\" it has id 32 and the study's has id 259, with",
+        '" they\'re reading" it has id 32 and the other has id 259, with',
     ),
-    "other words": (byte_tokens(merges=MERGES, words=SPLIT), "'  Two spaces, no' it has id 260 and the study's has id"),
+    "other words": (byte_tokens(merges=MERGES, words=SPLIT), "'  Two spaces, no' it has id 260 and the other has id"),
     "single digits": (pre_tokenized(pre_tokenizers.Digits(True)), "'1987 it was 1,23' it has id 49"),
-    "a space before": (pre_tokenized(prefix=True), "\"The water's edge\" it has id 32 and the study's has id 84"),
-    "composed": (byte_tokens(merges=MERGES, normalizer=normalizers.NFC()), "it has id 195 and the study's has id 101"),
+    "a space before": (pre_tokenized(prefix=True), '"The water\'s edge" it has id 32 and the other has id 84'),
+    "composed": (byte_tokens(merges=MERGES, normalizer=normalizers.NFC()), "it has id 195 and the other has id 101"),
 }
 
 
@@ -58,7 +58,7 @@ def test_another_way_to_divide_texts_is_refused(beside, other):
     with pytest.raises(UserError) as refused:
         beside(tokenizer)
     message = str(refused.value)
-    assert message.startswith("mine: its tokenizer is not the study's: its tokens are the same, but at ")
+    assert message.startswith("mine: its tokenizer is not that of the other model: its tokens are the same, but at ")
     assert place in message
 
 
@@ -66,5 +66,5 @@ def test_what_the_probe_does_not_show_the_texts_do(beside):
     beside(byte_tokens(merges=MERGES, ignore_merges=True), "the qz")
     other = merging(range(6))
     beside(other, "the z")
-    with pytest.raises(UserError, match="at 'qz!' it has id 113 and the study's has id 262, with 5 tokens of the"):
+    with pytest.raises(UserError, match="at 'qz!' it has id 113 and the other has id 262, with 5 tokens of the"):
         beside(other, "the z", "I qz!")

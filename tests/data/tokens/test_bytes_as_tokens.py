@@ -208,5 +208,7 @@ def test_a_model_from_the_hub_that_reads_the_windows_otherwise_is_refused(from_h
     """Although its vocabulary, and all else that is asked of it, is the study's."""
     byte_tokens(normalizer=normalizers.Replace("Sentence", "S")).save(str(from_hub / "hub/tokenizer.json"))
     (from_hub / "hub.json").write_text(json.dumps(take_stock(from_hub / "hub", MODEL_FILES)))
-    with pytest.raises(UserError, match=r"hub: its tokenizer is not the study's: .* at 'entence .* has id 32 and"):
+    with pytest.raises(
+        UserError, match=r"hub: its tokenizer is not that of the other model: .* at 'entence .* has id 32"
+    ):
         logits_of_hub(from_hub, "tokens")

@@ -166,7 +166,7 @@ def test_another_tokenizer_of_a_model_is_refused(kinds, tmp_path):
     other = byte_tokens()
     other.add_tokens([AddedToken("water")])
     saved(tmp_path, other)
-    message = "mine: its tokenizer is not the study's: of token 256, it has no further token"
+    message = "mine: its tokenizer is not that of the other model: of token 256, it has no further token"
     with pytest.raises(UserError, match=message):
         check_same(tmp_path, own, "mine")
     (tmp_path / "tokenizer.json").unlink()

@@ -7,7 +7,7 @@ from pathlib import Path
 from tokenizers import Encoding, Tokenizer
 
 from oversmoothing.data.tokens.limits import encoded
-from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer
+from oversmoothing.data.tokens.vocabulary import BY_BYTES, FAST, UNLIKE, load_tokenizer
 from oversmoothing.jobs import UserError
 
 # Where tokenizers differ: contractions, capitals, numbers, white space, code, letters with accents, other scripts,
@@ -37,8 +37,7 @@ def check_alike(tokenizer: Tokenizer, folder: str | Path, name: str, texts: Iter
         one, other = (encoded(each, text, f"{path}: a text") for each in (tokenizer, own))
         if one.ids != other.ids:
             raise UserError(
-                f"{name}: its tokenizer is not the study's: its tokens are the same, but {_place(one, other, text)} "
-                f"({path}); models that are compared must divide texts alike"
+                f"{name}: {UNLIKE}: its tokens are the same, but {_place(one, other, text)} ({path}); {BY_BYTES}"
             )
 
 
@@ -49,4 +48,4 @@ def _place(one: Encoding, other: Encoding, text: str) -> str:
     start = one.offsets[place][0] if place < len(one.ids) else len(text)
     first, second = ("no further token" if id is None else f"id {id}" for id in ids)
     counts = f"{len(other.ids)} tokens of the text and not {len(one.ids)}"
-    return f"at {text[start : start + QUOTED]!r} it has {second} and the study's has {first}, with {counts}"
+    return f"at {text[start : start + QUOTED]!r} it has {second} and the other has {first}, with {counts}"

@@ -35,6 +35,8 @@ warn_once = cache(logging.getLogger(__name__).warning)
 FAST = "tokenizer.json"
 AUTO = "auto"  # in place of the ids before texts: those of the tokenizer (`ids_before_texts`)
 Before = int | Sequence[int] | None  # the ids before every text, as a user writes them
+UNLIKE = "its tokenizer is not that of the other model"
+BY_BYTES = "`oversmoothing compare-models --bytes` compares models of different tokenizers, byte by byte"
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # a byte in vocabularies of SentencePiece
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # a space in vocabularies of SentencePiece
 RANDOM = ("dropout", "nbest_size", "alpha")  # of a tokenizer's model: what makes it draw one of several encodings
@@ -175,8 +177,7 @@ def check_same(folder: str | Path, vocabulary: Vocabulary, name: str) -> None:
             "save it beside a copy of the weights with `save_pretrained`, and name that folder in the config"
         )
     if difference := first_difference(vocabulary, vocabulary_of(load_tokenizer(path), path)):
-        fault = f"its tokenizer is not the study's: {difference} ({path})"
-        raise UserError(f"{name}: {fault}; models that are compared must have the same tokens")
+        raise UserError(f"{name}: {UNLIKE}: {difference} ({path}); {BY_BYTES}")
 
 
 def ids_before_texts(tokenizer: Tokenizer) -> tuple[int, ...]:
