@@ -154,7 +154,10 @@ def test_a_comparison_replaces_no_other_of_either_command(part, changed, command
     given = {"model": "run1/final", "truth": "large", "--text": "t.txt", "--column": "text", "--split-on": "water"}
 
     def words(values):
-        paths = {key: str(tmp_path / value) if key in ("model", "truth", "--text") else value for key, value in values.items()}
+        paths = {
+            key: str(tmp_path / value) if key in ("model", "truth", "--text") else value
+            for key, value in values.items()
+        }
         options = [word for key in ("--text", "--column", "--split-on") for word in (key, paths[key])]
         return paths["model"], paths["truth"], *options, "--results", str(results)
 
