@@ -159,6 +159,31 @@ def test_the_first_difference_is_told():
         assert first_difference(one, other) == difference
 
 
+@pytest.mark.parametrize("special", [(True, False), (False, True)])
+def test_a_token_that_one_tokenizer_marks_as_special_is_named_with_its_flag(tmp_path, special):
+    folders = [tmp_path / str(side) for side in range(2)]
+    for folder, flag in zip(folders, special, strict=True):
+        folder.mkdir()
+        own = byte_tokens()
+        own.add_tokens([AddedToken("<tool_call>", special=flag), AddedToken("<tool>")])
+        saved(folder, own)
+    one, other = (opened(folder / "tokenizer.json")[1] for folder in folders)
+    here, there = ("special", "a token") if special[0] else ("a token", "special")
+    difference = (
+        f"id 257, '<tool_call>', is {here} in one and {there} in the other, by `special` among the `added_tokens` of "
+        "tokenizer.json; write one value into a copy of a model's folder"
+    )
+    assert first_difference(one, other) == difference
+    with pytest.raises(UserError, match=r"mine: its tokenizer is not .*: id 257, '<tool_call>', is "):
+        check_same(folders[1], one, "mine")
+    path = folders[1] / "tokenizer.json"  # the advice
+    described = json.loads(path.read_text())
+    for token in described["added_tokens"]:
+        token["special"] = special[0] if token["content"] == "<tool_call>" else token["content"] == "<|endoftext|>"
+    path.write_text(json.dumps(described))
+    check_same(folders[1], one, "mine")
+
+
 def test_another_tokenizer_of_a_model_is_refused(kinds, tmp_path):
     _, own = opened(kinds["bytes"])
     saved(tmp_path, byte_tokens())
@@ -220,16 +245,14 @@ def test_an_id_of_two_tokens_or_that_no_head_has_a_row_for_is_named(tmp_path, id
 
 
 SLOW = {"Regex": "(x+x+)+y"}
-NINE = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 9}
+SPLIT = {"type": "Split", "pattern": SLOW, "behavior": "Isolated", "invert": False}
+MANY = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 999}
 HOSTILE = {
     "id": ({"model": {"vocab": {"a": 0, "b": 4 * 10**9}}}, "'b' has the id 4,000,000,000; ids from"),
-    "split": (
-        {"pre_tokenizer": {"type": "Split", "pattern": SLOW, "behavior": "Isolated", "invert": False}},
-        "a run of 'x'",
-    ),
+    "split": ({"pre_tokenizer": SPLIT}, "it cannot read a run of 'x'"),
     "replace": ({"normalizer": {"type": "Replace", "pattern": SLOW, "content": ""}}, "it cannot read a run of 'x'"),
     "table": ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}}, "not a complete tokenizer"),
-    "growth": ({"normalizer": {"type": "Sequence", "normalizers": [NINE] * 12}}, "takes over 0.5 GB of memory, or"),
+    "growth": ({"normalizer": {"type": "Sequence", "normalizers": [MANY] * 4}}, "takes over 0.5 GB of memory, or"),
     "nesting": ({"decoder": {"type": "Sequence", "decoders": [[[[]]]]}}, "not a complete tokenizer"),
 }
 

@@ -9,8 +9,8 @@ nucleus, sample or class can hold one; how much probability a model gave them is
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -48,6 +48,7 @@ class Vocabulary:
 
     ids: np.ndarray  # the tokenizer's id of each token, rising; int32, shape (v,)
     texts: Sequence[bytes]  # the v texts for which they stand; a part of a character may be one
+    special: Mapping[int, str] = field(default_factory=dict)  # names of the special ids, where the tokenizer was read
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -133,14 +134,14 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
     SentencePiece's sign of a space: Gemma adds runs of it, which stand for spaces.
     """
     added = tokenizer.get_added_tokens_decoder()
-    special = {id for id, token in added.items() if token.special}
+    special = {id: token.content for id, token in added.items() if token.special}
     plain = {id: token.content for id, token in added.items() if id not in special}
     names: dict[int, str] = {}
     for name, id in tokenizer.get_vocab(with_added_tokens=True).items():
         if id in names and id not in added:
             raise UserError(f"{path}: {' and '.join(map(repr, sorted([names[id], name])))} have one id, {id}")
         names[id] = name
-    ids = sorted(set(names) - special)
+    ids = sorted(names.keys() - special.keys())
     if not ids:
         raise UserError(f"{path}: it has no token but special ones")
     text_of_name, text_of_added = _texts_of(tokenizer, path)
@@ -153,18 +154,33 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
             raise UserError(
                 f"{path}: {fault}; name the token among the `added_tokens` of a copy of the file"
             ) from error
-    return Vocabulary(np.array(ids, np.int32), texts)
+    return Vocabulary(np.array(ids, np.int32), texts, special)
 
 
 def first_difference(one: Vocabulary, other: Vocabulary) -> str | None:
     """First token in which two vocabularies differ, described in words; None if they are equal."""
     for token in range(max(len(one), len(other))):
+        ids = {int(side.ids[token]) for side in (one, other) if token < len(side)}
+        if len(ids) + (token >= min(len(one), len(other))) > 1 and (why := _marked(one, other, min(ids))):
+            return why
         described = [
             f"id {side.ids[token]} is {side.texts[token]!r}" if token < len(side) else "it has no further token"
             for side in (one, other)
         ]
         if described[0] != described[1]:
             return f"of token {token}, {described[0]} in one and {described[1]} in the other"
+    return None
+
+
+def _marked(one: Vocabulary, other: Vocabulary, id: int) -> str | None:
+    """Say that an id is special in one of two vocabularies and a token in the other; None if it is not so."""
+    for side in (one, other):
+        if id in side.special:
+            here, there = ("special", "a token") if side is one else ("a token", "special")
+            return (
+                f"id {id}, {side.special[id]!r}, is {here} in one and {there} in the other, by `special` among the "
+                f"`added_tokens` of {FAST}; write one value into a copy of a model's folder"
+            )
     return None
 
 
