@@ -50,9 +50,14 @@ def test_names_that_no_file_can_have_are_one_line(tmp_path, refused):
 def test_snakemake_is_called_with_the_configs(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     called = []
-    monkeypatch.setattr(
-        calls.subprocess, "run", lambda command, env: called.append(command) or CompletedProcess(command, 3)
-    )
+
+    def run(command, env):
+        assert "SNAKEMAKE_PROFILE" not in env
+        called.append(command)
+        return CompletedProcess(command, 3)
+
+    monkeypatch.setenv("SNAKEMAKE_PROFILE", "cluster")
+    monkeypatch.setattr(calls.subprocess, "run", run)
     assert main(["needs", "--configfile", "config/smoke.yaml", "config/widths.yaml"]) == 3
     assert called[0][1:4] == ["-m", "snakemake", "--snakefile"]
     assert called[0][-3:] == ["--configfile", "config/smoke.yaml", "config/widths.yaml"]

@@ -519,7 +519,8 @@ def test_a_forecast_has_no_compiling_and_every_start(monkeypatch):
     assert text.startswith("This takes about 4 min here, judged by the first passage: about 60 s for both models; ")
     assert text.endswith("about 3 min for 30 jobs to start, with tables and figures.")
     said = "\nJob stats:\njob      count\n-----  -------\ntable       21\ntotal       22\n"
-    pair = two_models.Pair("small", "large", (), Path(), {}, None, [sys.executable, "-c", f"print({said!r})"])
+    program = f"import sys; print({said!r} if sys.argv[1:] == ['--dry-run', '--quiet', 'rules'] else '')"
+    pair = two_models.Pair("small", "large", (), Path(), {}, None, [sys.executable, "-c", program])
     assert forecast.count_jobs(pair).jobs == 22
     assert forecast.count_jobs(pair._replace(snakemake=[sys.executable, "-c", "print('Nothing to be done')"])).jobs == 0
 

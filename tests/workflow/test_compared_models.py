@@ -27,6 +27,7 @@ def test_from_two_folders_to_the_printed_table(built, tmp_path, layouts):
     done = project.python("-c", CALL, *COMPARE, *SIZES, *more, path="scripts")
     assert "Loading script code" not in done.stdout + done.stderr
     assert "SNAKEMAKE" not in done.stdout + done.stderr
+    assert re.search(r"for [1-9]\d jobs to start, with tables and figures", " ".join(done.stdout.split()))
     rows = [line.split("  ")[0].strip() for line in done.stdout.splitlines()]
     assert {"loss, nats per token ↓", "loss, nats per byte ↓", "TTO ↓", "KL (nats) ↓"} <= set(rows)
     assert {"acceptance, pure ↑", "acceptance, T = 0.5 ↑"} <= set(rows)

@@ -28,7 +28,9 @@ class Starts(NamedTuple):
 def count_jobs(pair: Pair) -> Starts:
     """Return what starts: jobs as Snakemake plans them, each of which imports about what this process has imported."""
     imported, begun = process_time(), perf_counter()
-    planned = subprocess.run([*pair.snakemake, "--dry-run"], env=environment(), capture_output=True, text=True)
+    planned = subprocess.run(
+        [*pair.snakemake, "--dry-run", "--quiet", "rules"], env=environment(), capture_output=True, text=True
+    )
     total = re.search(r"^total +(\d+)$", planned.stdout + planned.stderr, flags=re.MULTILINE)
     return Starts(int(total[1]) if total else 0, perf_counter() - begun, imported)
 
