@@ -55,7 +55,7 @@ rule adopt:
         **per_attempt(mem_mb=4000, runtime=10),
     params:
         block=config["windows"]["prompt"] + config["windows"]["scored"],
-        files=lambda wildcards: contents([MODELS[wildcards.model].path]),
+        file=lambda wildcards: contents([MODELS[wildcards.model].path]),
     script:
         step("adopt.py")
 
