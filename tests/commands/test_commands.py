@@ -1,5 +1,6 @@
 """The command `oversmoothing`: its subcommands, their help, and mistakes in one line."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -36,6 +37,15 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, refused):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(calls.os, "access", lambda *_: False)  # as for root on a read-only file system
     assert f"Error: {ROOT}: not writable, and Snakemake writes its records there; change its mode" in refused(name)
+
+
+def test_what_a_warning_quotes_of_a_file_is_printable(monkeypatch, capsys):
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # those of pytest
+    monkeypatch.setattr(
+        needs, "main", lambda given: logging.getLogger("oversmoothing").warning("a\x1b[2J%s", "\nb") or 0
+    )
+    assert main(["needs"]) == 0
+    assert capsys.readouterr().err == "a\\x1b[2J\\nb\n"
 
 
 def test_names_that_no_file_can_have_are_one_line(tmp_path, refused):

@@ -1,6 +1,7 @@
 """A model's folder may name no file elsewhere, nothing pickled and no model larger than its weights."""
 
 import json
+import logging
 import shutil
 from pathlib import Path
 
@@ -275,3 +276,16 @@ def test_a_merged_model_is_read_once_the_left_over_adapter_has_moved(folder, tmp
         load(folder)
     (folder / "adapter_config.json").rename(tmp_path / "adapter_config.json")
     load(folder)
+def test_a_tensors_name_reaches_no_terminal(folder, monkeypatch, recwarn):
+    """transformers reports the tensors that it leaves out, by the names that the file gives them."""
+    odd = "x\x1b[31m\nError: all is well"
+    save_file({**load_file(folder / "model.safetensors"), odd: torch.ones(2)}, folder / "model.safetensors")
+    printed = logging.getLogger("transformers")
+    records = []
+    (handler := logging.Handler()).emit = records.append
+    monkeypatch.setattr(printed, "handlers", [handler])
+    load(folder)
+    assert [record.getMessage() for record in records] == []
+    assert not recwarn.list
+    printed.warning("as before")
+    assert [record.getMessage() for record in records] == ["as before"]

@@ -58,7 +58,7 @@ def asked_of_files(
     made from, directly or not: ``file`` (the name), ``rule`` (the name of the rule that makes it), ``settings`` (if
     that rule has such a parameter) and ``recorded`` (whether the outputs are to state it as one of their sources).
     Of manifests of models, in the folder of assets, the settings say of which source they are. What a rule's parameter
-    ``files`` lists is an input without a path, whose settings are a digest of the files' contents.
+    ``files`` (or ``file``) lists is an input without a path, whose settings are a digest of the files' contents.
     A rule's parameter ``identity`` takes the place of its settings. A job that writes JSON also gets its own
     ``settings``, which the file states. Because it is a function of the inputs, Snakemake does not compare it.
     """
@@ -91,7 +91,7 @@ def asked_of_files(
         return {place: entry for path in paths for place, entry in sources(str(path)).items()}
 
     def of_user(rule: Any, wildcards: Any) -> dict[str, dict[str, Any]]:
-        files = None if rule is None else rule.params.get("files")
+        files = None if rule is None else rule.params.get("files", rule.params.get("file"))
         if files is None or rule.params.get("identity") is not None:
             return {}
         name = " ".join(["files of", rule.name, *map(str, wildcards)])

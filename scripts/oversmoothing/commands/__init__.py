@@ -1,5 +1,6 @@
 """The command ``oversmoothing``: one module per subcommand, with a docstring for `--help` and a `main`."""
 
+import logging
 import os
 import signal
 import sys
@@ -33,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from oversmoothing.commands.minutes import Minutes
         from oversmoothing.jobs import explain
 
+        if logging.lastResort:  # prints warnings, which may name what stands in a file
+            logging.lastResort.setFormatter(_Printable())
         command = _command(given[:1])
     try:
         words: Any = given[1:]
@@ -54,6 +57,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(f"Error: {message}", file=sys.stderr)
         return 1
+
+
+class _Printable(logging.Formatter):
+    """Formatter of a log's record as one printable line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        from oversmoothing.printable import printable
+
+        return printable(record.getMessage())
 
 
 def _command(given: Sequence[str]) -> str:

@@ -91,7 +91,7 @@ def _converted(name: str, gguf: Path, assets: Path) -> Path:
     """Return the folder that is made of a GGUF file, once."""
     manifest = assets / f"{asset_name(name, MAIN)}.json"
     source, made = source_of(name, MAIN), read_asset(manifest) if manifest.is_file() else {}
-    if not gguf.is_file() or made.get("gguf") != source["gguf"] or made["sha256"] != sha256(gguf):
+    if not gguf.is_file() or made.get("gguf") != source["gguf"] or made.get("sha256") != sha256(gguf):
         write_sealed(manifest, make_asset(source, manifest.with_suffix("")))
     return asset_folder(manifest, "run again", source)
 

@@ -4,8 +4,10 @@ They are loaded offline from a folder in the Hugging Face format and from safete
 model is never run.
 """
 
+import logging
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -41,6 +43,7 @@ BUFFERS = 1 << 28  # limit on the elements of tensors that are not in the files,
 TIED = 2  # limit on a model's weights as a multiple of those in the files: embedding and head may be tied
 # Keys of configs of transformers. Of a softcap c, the logits are c tanh(z / c), z being those of the head.
 SOFTCAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
+TRANSFORMERS = logging.getLogger("transformers")
 NUMBERED = re.compile(r"(?:^|\.)(\d+)\.")
 
 
@@ -137,10 +140,13 @@ def softcap_in(config: Any, path: str | Path, name: str) -> float | None:
 def one_line_errors(what: str) -> Iterator[None]:
     """Convert any error that files can cause into a `UserError` of one line: `what`, and the reason in brackets.
 
-    An invalid config can raise almost anything in transformers, and tokenizers raises what is no `Exception`.
+    An invalid config can raise almost anything in transformers, and tokenizers raises what is no `Exception`. What
+    transformers itself would print is dropped: its report of a model's tensors has their names as they are in the
+    file, with line breaks and what a terminal obeys. All that matters in it is checked here.
     """
     try:
-        yield
+        with _silent():
+            yield
     except (MemoryError, torch.OutOfMemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
@@ -149,6 +155,18 @@ def one_line_errors(what: str) -> Iterator[None]:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             reason = reason if isinstance(error, OSError | ValueError) else f"{type(error).__name__}: {reason}"
         raise UserError(f"{what} ({reason})") from error
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Let transformers log nothing, and no library warn."""
+    level = TRANSFORMERS.level
+    TRANSFORMERS.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        TRANSFORMERS.setLevel(level)
 
 
 def _keep_in_float32(head: Any) -> None:
