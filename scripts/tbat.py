@@ -25,7 +25,7 @@ def main(job: Job) -> None:
     with open_reader(job.input.logits) as reader:
         count = reader.num_row_groups
     undecided, among = 0, set(positions_of(count, settings["windows"]).tolist())
-    with open_writer(job.output[0], TBAT_SCORES, provenance(settings, model=model)) as writer:
+    with open_writer(job.output[0], TBAT_SCORES, provenance(settings, model=model, unit="probability")) as writer:
         rows = ScoreRows(writer, TBAT_SCORES)
         states = read_states(job.input.logits, job.input.get("hidden"))
         for i, (window, p, post) in enumerate(tqdm(states, desc=model, total=count, unit="window", disable=None)):

@@ -20,7 +20,7 @@ def main(job: Job) -> None:
     with open_reader(job.input.logits) as reader:
         count = reader.num_row_groups
     among = set(positions_of(count, settings["windows"]).tolist())
-    with open_writer(job.output[0], APPROXIMATED, provenance(settings, model=model)) as writer:
+    with open_writer(job.output[0], APPROXIMATED, provenance(settings, model=model, unit="probability")) as writer:
         states = read_states(job.input.logits, None)
         for i, (window, all_p, _) in enumerate(tqdm(states, desc=model, total=count, disable=None)):
             if i not in among:
