@@ -418,7 +418,7 @@ def test_mistakes_are_one_line(llama, tmp_path, refused):
         (f"{tmp_path}/none: no such folder", tmp_path / "none"),
         ("--revision main: ", llama, "--revision", "main"),
         ("out.json: not a file in an existing", llama, "--json", tmp_path / "none/out.json"),
-        ("none.txt: it cannot be read (No such file", llama, "--text", tmp_path / "none.txt"),
+        ("none.txt' (searched", llama, "--text", tmp_path / "none.txt"),
         ("short.txt: at least 2 tokens are needed to predict one, and it has 1", llama, "--text", short),
         (enough, llama, "--text", text, "--positions", "64"),
         (f"--truth {llama}: both models are run on a text; name one with --text", llama, "--truth", llama),

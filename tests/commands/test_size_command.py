@@ -196,7 +196,7 @@ def test_mistakes_are_one_line(llama, studied, tmp_path, refused, capsys):
     save_model(tmp_path / "tokens/weights.safetensors", model.config, model.state_dict(), {})
     book = llama / "book.txt"
     for message, truth, text, *options in (
-        ("none.txt: it cannot be read", llama, tmp_path / "none.txt"),
+        ("none.txt' (searched", llama, tmp_path / "none.txt"),
         ("none: no such folder", tmp_path / "none", book),
         ("--positions 1 must be", llama, book, "--positions", 1),
         ("--memory 0.0 must be", llama, book, "--memory", 0),
