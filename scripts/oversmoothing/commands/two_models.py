@@ -35,6 +35,7 @@ ASSETS = "assets"  # folder of what is fetched from the hub
 # Of bytes: tables that need a head, hidden states, samples or tokens.
 LEFT_OUT = ("forced", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
 TOKENS_EACH, BYTES_EACH = 64, 256  # of a prompt, and of what is scored after it
+WHOLE = {"train": 0, "validation": 0, "evaluation": 1}  # shares of the text, of which nothing is trained
 WIDTH = 80  # of a terminal
 FURTHER = (
     "All that is printed above is complete. The jobs that follow make the other tables, the figures and {}. "
@@ -278,7 +279,7 @@ def study(
         "results": str(results),
         "assets": ASSETS,
         "device": asked.device,
-        "corpus": {**fixed["corpus"], "paths": [as_pattern(asked.text)], "column": asked.column},
+        "corpus": {**fixed["corpus"], "paths": [as_pattern(asked.text)], "column": asked.column, "splits": WHOLE},
         "tokens": {"tokenizer": asked.truth},
         "windows": {"count": asked.windows, "prompt": prompt, "scored": scored},
         "inference": {"precision": asked.precision},
