@@ -151,7 +151,7 @@ def test_a_chapter_has_its_answer_first_and_without_what_it_shows_is_none(result
     text = story(tmp_path, [*results, tmp_path / "figures/mine.png"], ANSWERED)
     chapter = text[text.index("<h2>Asked?") :].partition("</section>")[0]
     answer = "<p class=answer>It is truth.</p>", "<p>Limits are told.</p>"
-    caption = "<figure class='paper'>", "<p>The <code>TTO</code> of each.</p>"
+    caption = "<figure class='paper' tabindex='0'>", "<p>The <code>TTO</code> of each.</p>"
     assert in_sequence(chapter, *answer, *caption, "This is how.", "<details class='tile", "<summary>About mine.")
     assert text.count("data:image/svg+xml") == 2
     assert text.count("<summary>About mine.") == 1
@@ -236,6 +236,15 @@ def test_no_line_of_a_chart_joins_truths_or_other_keys_that_have_no_menu():
     chart = by_rank(scores(truth="truth", decoding="pure"), {"measure": "metric"}, {}, "Oversmoothing")
     assert [*menus_of(chart)] == ["menu_measure"]
     assert chart["layer"][0]["encoding"]["y"]["aggregate"] == "mean"  # over seeds
+def test_both_axes_of_a_chart_say_what_they_show_under_every_choice():
+    chart = by_rank(scores(), MENUS, {"measure": {"tto": "TTO"}}, "Oversmoothing")
+    along = {"tto": "TTO (probability)", "tv": "tv (probability)"}
+    assert chart["title"]["text"] == {"expr": f"{json.dumps(along)}[menu_measure]"}
+    assert chart["title"]["orient"] == "left"
+    assert chart["layer"][0]["encoding"]["x"]["title"] == "rank of what enters the LM head"
+    one = by_rank(scores(measure="tto"), MENUS, {"measure": {"tto": "TTO"}}, "Oversmoothing")
+    assert one["title"]["text"] == "TTO (probability)"
+    assert by_rank(scores(), {}, {}, "Oversmoothing")["title"]["text"] == "value (probability)"
 
 
 PROBE = """
@@ -280,6 +289,41 @@ addEventListener("load", async () => {
 });
 </script>
 """
+
+
+SCROLLS = """
+<script>
+addEventListener("load", async () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+  await new Promise(resolve => setTimeout(resolve, 1000));
+  const said = [...document.querySelectorAll(".wide, .paper")].map(frame => [
+    frame.scrollWidth > frame.clientWidth + 1, getComputedStyle(frame, "::before").content.includes("scroll sideways"),
+  ]);
+  document.body.textContent = "SAID" + JSON.stringify(said) + "SAID";
+});
+</script>
+"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize(("width", "scrolling"), [(500, True), (1280, False)])  # no window of Chromium is narrower
+def test_what_is_wider_than_the_window_says_that_it_scrolls(results, tmp_path, width, scrolling):
+    wide = "<svg xmlns='http://www.w3.org/2000/svg' width='900' height='20'><title>Wide</title></svg>"
+    for suffix in ("png", "svg"):
+        write_text(tmp_path / f"figures/wide.{suffix}", wide)
+    heads = "|".join(f" column {i} " for i in range(8))
+    table = f"# About mine.\n\n|{heads}|\n|{':---|' * 8}\n|{'0.100 |' * 8}\n"
+    write_text(tmp_path / "tables/mine.md", table)
+    story(tmp_path, [*results, tmp_path / "figures/wide.png"])
+    before, end, after = (tmp_path / "index.html").read_text().rpartition("</body>")
+    (tmp_path / "probed.html").write_text(before + SCROLLS + end + after)
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
+    command += [f"--window-size={width},800", f"--user-data-dir={tmp_path / 'profile'}"]
+    command += ["--host-resolver-rules=MAP * ~NOTFOUND", (tmp_path / "probed.html").as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    said = json.loads(done.stdout.split("SAID")[1])
+    assert all(wider == told for wider, told in said)
+    assert sum(wider for wider, _ in said) == (2 if scrolling else 0)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")

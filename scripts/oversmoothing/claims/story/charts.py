@@ -110,7 +110,8 @@ def _axis(
     chosen = f"{MENU}measure"
     if any(param.name == chosen for param in params):
         return alt.ExprRef(f"{json.dumps(told)}[{chosen}]")
-    return ", ".join(told.values())
+    (only,) = told.values()
+    return only
 
 
 def _word(column: str, value: str, names: Mapping[str, Mapping[str, str]]) -> str:
