@@ -236,6 +236,8 @@ def test_no_line_of_a_chart_joins_truths_or_other_keys_that_have_no_menu():
     chart = by_rank(scores(truth="truth", decoding="pure"), {"measure": "metric"}, {}, "Oversmoothing")
     assert [*menus_of(chart)] == ["menu_measure"]
     assert chart["layer"][0]["encoding"]["y"]["aggregate"] == "mean"  # over seeds
+
+
 def test_both_axes_of_a_chart_say_what_they_show_under_every_choice():
     chart = by_rank(scores(), MENUS, {"measure": {"tto": "TTO"}}, "Oversmoothing")
     along = {"tto": "TTO (probability)", "tv": "tv (probability)"}

@@ -276,6 +276,8 @@ def test_a_merged_model_is_read_once_the_left_over_adapter_has_moved(folder, tmp
         load(folder)
     (folder / "adapter_config.json").rename(tmp_path / "adapter_config.json")
     load(folder)
+
+
 def test_a_tensors_name_reaches_no_terminal(folder, monkeypatch, recwarn):
     """transformers reports the tensors that it leaves out, by the names that the file gives them."""
     odd = "x\x1b[31m\nError: all is well"
