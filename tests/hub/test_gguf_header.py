@@ -10,7 +10,8 @@ import pytest
 from gguf_models import write_small_gguf
 
 from oversmoothing.commands import main
-from oversmoothing.hub.gguf_model import DIVISIONS, check_gguf
+from oversmoothing.hub.gguf_model import check_gguf
+from oversmoothing.hub.gguf_tokens import DIVISIONS
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.from_gguf import PRE_TOKENIZERS
 
@@ -128,6 +129,7 @@ NESTED = struct.pack("<IQ", ARRAY, 1) * 1000 + struct.pack("<IQ", U32, 0)
         (behind(b"token_embd.weight", b"\xff" * 8, 12), "takes 1180591620717411303360 bytes, and the file has"),
         (behind(b"token_embd.weight", b"\x63", 20), "its tensor 'token_embd.weight' is of the unknown type 99"),
         (behind(b"token_embd.weight", b"\x18", 20), DAMAGED),  # of one byte each, so that a hole follows
+        (behind(b"rope_freqs.weight", b"\1", 4 + 8), "ends at byte .*, and more follows"),
         (with_key(b"nested", ARRAY, NESTED), "nested is an array of arrays"),
         (with_key(b"long", ARRAY, struct.pack("<IQ", U32, 1 << 61)), "long has 2305843009213693952 numbers, for which"),
         (with_key(b"long", ARRAY, struct.pack("<IQ", 8, 1 << 61)), "long has 2305843009213693952 texts, for which"),
@@ -168,6 +170,12 @@ NESTED = struct.pack("<IQ", ARRAY, 1) * 1000 + struct.pack("<IQ", U32, 0)
         ),
         (behind(b"tokenizer.ggml.bos_token_id", b"\x2d\1", 4), "bos_token_id is 301, and there are 301 tokens"),
         (behind(b"tokenizer.ggml.token_type", b"\x4d", 12 + 4), "token_type is no list of the types of 301 tokens"),
+        (behind(b"tokenizer.ggml.token_type", b"\6", 16), "token_type is no list of the types of 301 tokens"),
+        (
+            behind(b"tokenizer.ggml.token_type", b"\3", 16 + 4 * 40),
+            "token_type says that '.', a part of words, is a con",
+        ),
+        (behind(b"tokenizer.ggml.token_type", b"\3", 16 + 4 * 290), "token_type says that '.*', a part of words, is a"),
         (lambda content: content.replace(b"ggml.merges", b"ggml.merged"), "tokenizer.ggml.merges is absent, no list"),
         (lambda content: content.replace(b"bos_token_id", b"box_token_id"), "bos_token_id is absent, and it stands"),
     ],
@@ -237,14 +245,15 @@ def test_a_merged_file_and_keys_that_change_nothing(whole, write):
     check_gguf(write(whole))
 
 
-def test_keys_that_nothing_reads_are_said(whole, write, caplog):
-    check_gguf(write(with_key(b"llama.rope.freq_bass", F32, struct.pack("<f", 2))(whole)))
-    assert [record.getMessage() for record in caplog.records] == [
-        "left out, for nothing here reads it: llama.rope.freq_bass"
-    ]
-    caplog.clear()
-    check_gguf(write(whole.replace(b"llama.rope.freq_base", b"other.rope.freq_base")))
-    assert "llama.rope.freq_base is not said; it is taken as 10000" in caplog.records[0].getMessage()
+def test_what_is_absent_or_left_out_is_noted(whole, write):
+    assert check_gguf(write(whole)).notes == ()
+    noted = check_gguf(write(whole.replace(b"rope.freq_base", b"rope.freq_bass"))).notes
+    assert noted == (
+        "llama.rope.freq_base is absent, and taken as 10000, as llama.cpp does",
+        "left out, for nothing here reads it: llama.rope.freq_bass",
+    )
+    noted = check_gguf(write(whole.replace(b"eos_token_id", b"eon_token_id"))).notes
+    assert noted == ("left out, for nothing here reads it: tokenizer.ggml.eon_token_id",)
 
 
 FREE = {"rms_norm_eps", "rope_theta", "max_position_embeddings", "bos_token_id", "eos_token_id"}

@@ -6,9 +6,10 @@ the bytes that are left before anything is made of it, and the tensors must fill
 
 import mmap
 import struct
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
@@ -66,7 +67,9 @@ def read_header(path: str | Path) -> Header:
             )
         with mmap.mmap(file.fileno(), min(size, LONGEST), access=mmap.ACCESS_READ) as held:
             try:
-                return _read(_Bytes(held), size)
+                header = _read(_Bytes(held), size)
+                _check_filling(file, header.tensors, size)
+                return header
             except UserError as fault:
                 raise UserError(f"{path}: {printable(str(fault))}: {DAMAGED}") from None
 
@@ -190,6 +193,15 @@ def _placed(described: list[Any], begins: int, alignment: int, size: int) -> dic
     if described and size not in (last, end):
         raise UserError(f"its tensors end at byte {last}, and the file at {size}")
     return placed
+
+
+def _check_filling(file: BinaryIO, tensors: Mapping[str, Tensor], size: int) -> None:
+    """Raise unless zeros fill tensors up: a smaller type may leave as many bytes as there are behind a short one."""
+    begin = [*(tensor.start for tensor in tensors.values()), size]
+    for (name, tensor), following in zip(tensors.items(), begin[1:], strict=True):
+        file.seek(end := tensor.start + tensor.size)
+        if file.read(following - end).strip(b"\0"):
+            raise UserError(f"its tensor {name!r}, of type {tensor.kind.name}, ends at byte {end}, and more follows")
 
 
 def _aligned(at: int, alignment: int) -> int:

@@ -3,27 +3,21 @@
 The checks need no PyTorch and no data, so another model is refused in a second.
 """
 
-import logging
 import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gguf.constants import GGMLQuantizationType, TokenType
+from gguf.constants import GGMLQuantizationType
 
 from oversmoothing.hub.gguf_header import DAMAGED, Header, read_header, shown
+from oversmoothing.hub.gguf_tokens import FULL, OF_TOKENS, SPECIAL, check_tokens
 from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable
 
-logger = logging.getLogger(__name__)
-
 Shape = tuple[int, ...]
 
-FULL = "name the model that it was made from, a folder of safetensors or a name on the hub"
-BYTE_LEVEL = "gpt2"  # the value of `tokenizer.ggml.model` for byte-level byte-pair encoding
-DIVISIONS = ("gpt-2", "smollm", "llama-bpe", "qwen2")  # values of `tokenizer.ggml.pre`: words before the merges
-BEGUN = ("llama-bpe",)  # an id stands before texts unless the file says otherwise
 PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf")
 FREQUENCIES = "rope_freqs.weight"  # by what the frequencies of rotary positions are divided, as in Llama 3.1
 UNPACKED = set(GGMLQuantizationType) - {
@@ -64,15 +58,18 @@ PLAIN = {
 # Others that change nothing, if `PLAIN` holds.
 FURTHER = {"vocab_size", "expert_used_count", "tensor_data_layout"}
 FURTHER |= {"rope.scaling.original_context_length", "rope.scaling.finetuned"}
-SPECIAL = ("bos", "eos")  # ids of tokens that the config and the tokenizer need
 
 
 class Described(NamedTuple):
-    """A model that can be converted: the header of its file, and its config but for rotary positions."""
+    """A model that can be converted: the header of its file, and its config but for rotary positions.
+
+    `notes` say what was taken where the header says nothing, and what was left out.
+    """
 
     header: Header
     architecture: str
     config: dict[str, Any]
+    notes: tuple[str, ...]
 
 
 def check_gguf(path: str | Path) -> Described:
@@ -88,7 +85,7 @@ def check_gguf(path: str | Path) -> Described:
         if not isinstance(architecture, str) or architecture not in TENSORS:
             known = ", ".join(TENSORS)
             raise UserError(f"general.architecture is {shown(architecture)}, and only {known} are converted; {FULL}")
-        _check_tokens(header.said)
+        check_tokens(header.said)
         prefix = f"{architecture}."
         own = {key.removeprefix(prefix): value for key, value in header.said.items() if key.startswith(prefix)}
         _check_plain(architecture, own)
@@ -98,7 +95,7 @@ def check_gguf(path: str | Path) -> Described:
         raise UserError(f"{path}: {printable(str(fault))}") from None
     config["model_type"], config["tie_word_embeddings"] = architecture, "output.weight" not in header.tensors
     config |= {f"{each}_token_id": header.said.get(f"tokenizer.ggml.{each}_token_id") for each in SPECIAL}
-    return Described(header, architecture, config)
+    return Described(header, architecture, config, tuple(_notes(architecture, header.said)))
 
 
 def _check_whole(path: Path, said: Mapping[str, Any]) -> None:
@@ -118,54 +115,22 @@ def _check_whole(path: Path, said: Mapping[str, Any]) -> None:
     )
 
 
-def _check_tokens(said: Mapping[str, Any]) -> None:
-    """Raise for a tokenizer of another kind, tokens without a name or type, and ids without a token."""
-    kind, division = said.get("tokenizer.ggml.model"), said.get("tokenizer.ggml.pre")
-    if kind != BYTE_LEVEL:
-        raise UserError(
-            f"tokenizer.ggml.model is {shown(kind)}, not {BYTE_LEVEL!r}, byte-level byte-pair encoding; {FULL}"
-        )
-    if division not in DIVISIONS:
-        raise UserError(
-            f"tokenizer.ggml.pre is {shown(division)}, of which only {', '.join(DIVISIONS)} are known; {FULL}"
-        )
-    names = _texts(said, "tokenizer.ggml.tokens")
-    merges = _texts(said, "tokenizer.ggml.merges")
-    if odd := next((merge for merge in merges if merge.count(" ") != 1), None):
-        raise UserError(f"tokenizer.ggml.merges: {shown(odd)} is not two tokens; {DAMAGED}")
-    types = said.get("tokenizer.ggml.token_type")
-    if not isinstance(types, tuple) or len(types) != len(names) or not set(types) <= {*TokenType}:
-        raise UserError(f"tokenizer.ggml.token_type is no list of the types of {len(names)} tokens; {DAMAGED}")
-    for each in SPECIAL:
-        id = said.get(key := f"tokenizer.ggml.{each}_token_id")
-        if id is not None and not (type(id) is int and 0 <= id < len(names)):
-            raise UserError(f"{key} is {shown(id)}, and there are {len(names)} tokens; {DAMAGED}")
-    begins = begins_with_an_id(said)
-    if type(begins) is not bool:
-        raise UserError(f"tokenizer.ggml.add_bos_token is {shown(begins)}, neither true nor false; {DAMAGED}")
-    if begins and said.get("tokenizer.ggml.bos_token_id") is None:
-        raise UserError(f"tokenizer.ggml.bos_token_id is absent, and it stands before a text; {DAMAGED}")
-
-
-def begins_with_an_id(said: Mapping[str, Any]) -> Any:
-    """Return whether an id stands before texts, as the file says, or as the kind of tokenizer implies."""
-    return said.get("tokenizer.ggml.add_bos_token", said["tokenizer.ggml.pre"] in BEGUN)
-
-
-def _texts(said: Mapping[str, Any], key: str) -> list[str]:
-    if not isinstance(value := said.get(key), list):
-        raise UserError(f"{key} is {shown(value)}, no list of texts; {DAMAGED}")
-    return value
-
-
 def _check_plain(architecture: str, own: Mapping[str, Any]) -> None:
-    """Raise for what changes a model's numbers and is not converted; say which further keys are left out."""
+    """Raise for what changes a model's numbers and is not converted."""
     for key, harmless in PLAIN.items():
         if key in own and own[key] not in harmless:
             raise UserError(f"{architecture}.{key} is {shown(own[key])}, which is not converted; {FULL}")
-    if unknown := sorted(set(own) - set(NUMBERS) - set(HEAD) - set(PLAIN) - FURTHER):
-        names = ", ".join(f"{architecture}.{key}" for key in unknown)
-        logger.warning("left out, for nothing here reads it: %s", printable(names))
+
+
+def _notes(architecture: str, said: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what was taken where a header says nothing, and which keys were left out though they may say something."""
+    for key, number in NUMBERS.items():
+        if f"{architecture}.{key}" not in said and number.otherwise is not None:
+            yield f"{architecture}.{key} is absent, and taken as {number.otherwise:g}, as llama.cpp does"
+    known = {f"{architecture}.{key}" for key in {*NUMBERS, *HEAD, *PLAIN, *FURTHER}} | OF_TOKENS
+    prefixes = f"{architecture}.", "tokenizer.ggml."
+    if unknown := sorted(key for key in said if key.startswith(prefixes) and key not in known):
+        yield f"left out, for nothing here reads it: {printable(', '.join(unknown))}"
 
 
 def _numbers(architecture: str, own: Mapping[str, Any], tokens: int) -> dict[str, Any]:
@@ -173,10 +138,6 @@ def _numbers(architecture: str, own: Mapping[str, Any], tokens: int) -> dict[str
     own = {"attention.head_count_kv": own.get("attention.head_count"), **own}
     config: dict[str, Any] = {}
     for key, number in NUMBERS.items():
-        if key not in own and number.otherwise is not None:
-            logger.warning(
-                "%s.%s is not said; it is taken as %g, as llama.cpp does", architecture, key, number.otherwise
-            )
         config[number.name] = _within(own.get(key, number.otherwise), number, f"{architecture}.{key}")
     width, heads = config["hidden_size"], config["num_attention_heads"]
     if heads % config["num_key_value_heads"]:

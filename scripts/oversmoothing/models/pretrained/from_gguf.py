@@ -20,7 +20,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFa
 
 from oversmoothing.data.tokens.vocabulary import FAST
 from oversmoothing.hub.gguf_header import DAMAGED, Tensor
-from oversmoothing.hub.gguf_model import FREQUENCIES, Described, begins_with_an_id, check_gguf
+from oversmoothing.hub.gguf_model import FREQUENCIES, Described, check_gguf
+from oversmoothing.hub.gguf_tokens import begins_with_an_id
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_causal_lm, one_line_errors
 from oversmoothing.models.pretrained.folder import CONFIG, SINGLE, check_finite
@@ -46,6 +47,8 @@ def write_folder(path: str | Path, folder: str | Path) -> None:
     path, folder = Path(path), Path(folder)
     described = check_gguf(path)
     said = described.header.said
+    for note in described.notes:
+        logger.warning("%s: %s", path, note)
     with one_line_errors(f"{path}: no causal language model in GGUF that can be converted"):
         tokenizer = byte_pair_tokenizer(said)
         config = _configured(path, described)
