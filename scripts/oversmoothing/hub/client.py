@@ -195,7 +195,7 @@ def damage(repository: Repository, commit: str, folder: Path, file: str) -> User
 def _unnamed(folder: Path, needed: Sequence[str]) -> Path | None:
     """Return the first needed file of a snapshot that links to no checksum, or to what another of them links to."""
     blobs: set[str] = set()
-    for path in sorted(path for pattern in {*needed, *MODEL_FILES} for path in folder.glob(pattern)):
+    for path in sorted({path for pattern in (*needed, *MODEL_FILES) for path in folder.glob(pattern)}):
         blob = checksum_of(path)
         if not blob or (blob in blobs and path.stat().st_size > TRIVIAL):
             return path
