@@ -413,6 +413,27 @@ def test_a_model_that_caps_its_logits(tmp_path, capsys):
     assert found["unargmaxable"]["low"] == 2
 
 
+def test_texts_of_every_format_are_measured_alike(llama, tmp_path, capsys):
+    """Rows of a table are documents, as what stands between the names of a special token is if the user says so."""
+    parts = [f"{TEXT}. " * 9 + "The end.", f"But {TEXT}."]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/a.csv").write_text("id,text\n" + "".join(f'{i},"{part}"\n' for i, part in enumerate(parts)))
+    (tmp_path / "a.raw").write_text("</s>".join(parts))
+    found = []
+    for text, *options in (
+        (tmp_path / "folder",),
+        (f"{tmp_path}/*/*.csv",),
+        (tmp_path / "a.raw", "--split-on", "</s>"),
+    ):
+        few = "--positions", "16", "--tbat", "0", "--no-unargmaxable", "--json", str(tmp_path / "out.json")
+        assert main(["head", str(llama), "--text", str(text), *options, *few]) == 0
+        found.append(json.loads((tmp_path / "out.json").read_text())["text"] | {"file": ""})
+        assert "special" not in capsys.readouterr().err
+    assert found[0] == found[1] == found[2]
+    assert main(["head", str(llama), "--text", str(tmp_path / "a.raw"), *few]) == 0
+    assert "a.raw has '</s>' 1 times: names of special tokens" in capsys.readouterr().err
+
+
 def test_mistakes_are_one_line(llama, tmp_path, refused):
     short, text, count = tmp_path / "short.txt", written(tmp_path), len(tokenized(llama)[0])
     short.write_text("the")

@@ -129,6 +129,9 @@ def test_marks_and_lone_surrogates_are_counted(tmp_path, caplog):
     assert told[1] == "replaced 2 lone surrogates by U+FFFD, removed 1 byte-order marks inside"
     assert len(told) == 4
     assert read_beginning(tmp_path / "b.jsonl") == "a\ufffdb\ufffd 😀\n\nHello."
+    caplog.clear()
+    assert read_beginning(tmp_path / "b.jsonl", most=1) == "a"
+    assert "replaced 2 lone surrogates by U+FFFD" in caplog.text
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])

@@ -53,17 +53,19 @@ class Files:
     def __iter__(self) -> Iterator[Document]:
         for path, name, reader in zip(self.files, self._names, self.readers, strict=True):
             counts = Counter(documents=0, nulls=0)
-            for place, text in reader(path, self.column, self.most):
-                if text is None:
-                    counts["nulls"] += 1
-                    continue
-                counts["documents"] += 1
-                text, lone = _LONE.subn(_REPLACEMENT, text)
-                counts.update(surrogates=lone, marks=text.count(MARK))
-                yield Document(f"{name}{place}", text.replace(MARK, ""), name)
-            told = [words.format(counts[key]) for key, words in _COUNTED.items() if counts[key]]
-            if told and name not in self._counts:
-                logger.warning("%s: %s", path, ", ".join(told))
+            try:
+                for place, text in reader(path, self.column, self.most):
+                    if text is None:
+                        counts["nulls"] += 1
+                        continue
+                    counts["documents"] += 1
+                    text, lone = _LONE.subn(_REPLACEMENT, text)
+                    counts.update(surrogates=lone, marks=text.count(MARK))
+                    yield Document(f"{name}{place}", text.replace(MARK, ""), name)
+            finally:  # whoever reads the beginning alone is told as well
+                told = [words.format(counts[key]) for key, words in _COUNTED.items() if counts[key]]
+                if told and name not in self._counts:
+                    logger.warning("%s: %s", path, ", ".join(told))
             # What few files have is left out of the manifests of all others, which remain as they were.
             self._counts[name] = {key: n for key, n in counts.items() if n or key in ("documents", "nulls")}
 
