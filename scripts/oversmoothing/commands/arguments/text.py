@@ -1,6 +1,5 @@
 """The text that an argument names, before PyTorch is imported."""
 
-import os
 from pathlib import Path
 
 from oversmoothing.data.files import check_files
@@ -8,7 +7,7 @@ from oversmoothing.data.globs import named
 from oversmoothing.jobs import UserError
 
 
-def check_text(text: str | os.PathLike[str], column: str) -> None:
+def check_text(text: str | Path, column: str) -> None:
     """Raise a `UserError` if ``--text`` names nothing, an empty file, or a file whose first text cannot be read."""
     path = Path(text)
     if not path.exists() and named(str(text)):
