@@ -57,7 +57,8 @@ def models(tmp_path_factory):
     (folder / "studied/config.json").unlink()
     (folder / "studied/model.safetensors").rename(folder / "studied/weights.safetensors")
     for name in (*kinds, "other"):
-        write_sealed(folder / f"{name}.json", {"files": {}, "folder": str(folder / name)})
+        unchecked = {"config.json": {"size": 0, "sha256": ""}}
+        write_sealed(folder / f"{name}.json", {"files": unchecked, "folder": str(folder / name)})
     return folder
 
 
@@ -79,7 +80,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_pat
         ("it reads at most 64 tokens, and --prompt and --scored are 512 bytes", "compare-models", "other"),
         ("a model that a study trained, which reads bytes; `head` and `size`", "compare-models", "studied"),
         ("--tbat 0 must be at least 1", "compare-models", "small", "--tbat", 0),
-        ("no file matches '" + str(tmp_path / "none.txt"), "frontier", "small", "--text", tmp_path / "none.txt"),
+        (f"--text {tmp_path / 'none.txt'}: no such file", "frontier", "small", "--text", tmp_path / "none.txt"),
         ("a.pdf: a PDF: take out its text first", "frontier", "small", "--text", pdf),
         ("'<|end|>' stands nowhere in the text", "compare-models", "small", *eight, "--split-on", "<|end|>"),
         (
@@ -268,7 +269,7 @@ def test_the_table_is_printed_before_what_may_fail(printed, tmp_path, capsys):
     assert out.index("beside it") < out.index("Ctrl-C may end them: the same") < out.index("some could not be made")
     assert windows == ["--", "assets", f"{tmp_path}/results/windows.parquet"]
     assert tables[1:] == [f"{tmp_path}/results/tables/{table}.csv" for table in compare_models.PRINTED]
-    assert others == []
+    assert others == ["--", "all"]
     assert "report\\x1b[2J.\n\nbeside it" in out
     assert "some could not be made, and the log says why; what is printed above is complete" in " ".join(out.split())
 

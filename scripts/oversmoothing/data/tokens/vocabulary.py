@@ -160,25 +160,25 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
 def first_difference(one: Vocabulary, other: Vocabulary) -> str | None:
     """First token in which two vocabularies differ, described in words; None if they are equal."""
     for token in range(max(len(one), len(other))):
-        ids = {int(side.ids[token]) for side in (one, other) if token < len(side)}
-        if len(ids) + (token >= min(len(one), len(other))) > 1 and (why := _marked(one, other, min(ids))):
-            return why
         described = [
             f"id {side.ids[token]} is {side.texts[token]!r}" if token < len(side) else "it has no further token"
             for side in (one, other)
         ]
         if described[0] != described[1]:
-            return f"of token {token}, {described[0]} in one and {described[1]} in the other"
+            words = f"of token {token}, {described[0]} in one and {described[1]} in the other"
+            return _marked(one, other, token) or words
     return None
 
 
-def _marked(one: Vocabulary, other: Vocabulary, id: int) -> str | None:
-    """Say that an id is special in one of two vocabularies and a token in the other; None if it is not so."""
-    for side in (one, other):
-        if id in side.special:
-            here, there = ("special", "a token") if side is one else ("a token", "special")
+def _marked(one: Vocabulary, other: Vocabulary, token: int) -> str | None:
+    """Say that a token of one of two vocabularies is special in the other; None if it is not so."""
+    for plain, beside in ((one, other), (other, one)):
+        id = int(plain.ids[token]) if token < len(plain) else -1
+        name = beside.special.get(id)
+        if name is not None and name.encode() == plain.texts[token]:
+            here, there = ("a token", "special") if plain is one else ("special", "a token")
             return (
-                f"id {id}, {side.special[id]!r}, is {here} in one and {there} in the other, by `special` among the "
+                f"id {id}, {name!r}, is {here} in one and {there} in the other, by `special` among the "
                 f"`added_tokens` of {FAST}; write one value into a copy of a model's folder"
             )
     return None
