@@ -17,7 +17,8 @@ import yaml
 
 from oversmoothing import argmaxability, bat, forced
 from oversmoothing.tables.quantities import Run, environment
-from oversmoothing.tables.record import documentation
+from oversmoothing.tables.record import documentation, read_record
+from oversmoothing.tables.score_tables import for_terminal
 from plan import studies
 from schemas.config import read_schema
 
@@ -53,7 +54,9 @@ def pages() -> list[Path]:
 def rendered(page: Path) -> str:
     """Return a page, made from its source and the kept tables, and say so in its first line, or in README's last."""
     kept = functools.cache(lambda name: Run(STUDIES / name))
-    made = environment(SOURCES, kept=kept, about=_about, published=Run(PUBLISHED), benchmark=Run(BENCHMARKS))
+    made = environment(
+        SOURCES, kept=kept, printed=_printed, about=_about, published=Run(PUBLISHED), benchmark=Run(BENCHMARKS)
+    )
     text, comment = made.get_template(page.name).render(), RENDERED.format(page.name)
     return f"{text.rstrip()} {comment}\n" if page.parent == ROOT else f"{comment}\n\n{text}"
 
@@ -120,6 +123,11 @@ def reference() -> str:
                 parts.append("\n".join(f"- `{key}`: {text.splitlines()[0]}" for key, text in computed.items()))
             parts.append(f"[Source](../{Path(inspect.getfile(thing)).relative_to(ROOT).as_posix()})")
     return "\n\n".join(parts)
+
+
+def _printed(study: str) -> str:
+    """Return the main table of a kept study as a finished run prints it."""
+    return for_terminal(read_record(STUDIES / study / "tables/oversmoothing.csv"))
 
 
 def _short(package: ModuleType) -> str:
