@@ -65,6 +65,8 @@ def test_it_says_units_directions_and_beside_which_rank_of_the_thesis_another_st
         "TTO, NSMD, TV and TBAT in probability, from 0 to 1; KL in nats; Entropy difference in bits. "
         "↓ lower is better, ↑ higher is better. Rank 288 stands beside the thesis's 512."
     )
+    heading = " ".join(score_tables.for_terminal(table.assign(published_truth="EvaByte")).partition("\n\n")[0].split())
+    assert heading.endswith("(in brackets: the thesis, EvaByte)")
 
 
 def test_of_several_truths_each_has_a_block_and_what_needs_none_stands_once():

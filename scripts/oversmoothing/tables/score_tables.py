@@ -144,7 +144,8 @@ def for_terminal(table: pd.DataFrame) -> str:
     for against, part in parts.items():
         seeds = f", means of {part.seed.nunique()} seeds" if part.seed.nunique() > 1 else ""
         beside = part.published.notna().any()
-        heading = f"Oversmoothing by rank{against}{seeds}{' (in brackets: the thesis)' if beside else ''}"
+        other = "".join(f", {BOTH.get(name, name)}" for name in part.published_truth.dropna().unique()[:1])
+        heading = f"Oversmoothing by rank{against}{seeds}{f' (in brackets: the thesis{other})' if beside else ''}"
         blocks.append(fill(heading, TERMINAL))
         by_row = part.groupby("row", sort=False)
         columns: list[list[str]] = []
