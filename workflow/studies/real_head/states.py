@@ -58,9 +58,9 @@ def main(job: Job) -> None:
 def documents(text: dict, tokenizer: Tokenizer, vocabulary: Vocabulary, count: int, tokens: int) -> list[np.ndarray]:
     """Return the first tokens, int (tokens,), of evenly spaced ones of the documents that have so many."""
     long = []
-    for name, written in Files(text["paths"], text["column"]):
-        if len(written.encode()) >= tokens:  # a token has a byte at least
-            read = encode(tokenizer, vocabulary, written, name)[:tokens]
+    for document in Files(text["paths"], text["column"]):
+        if len(document.text.encode()) >= tokens:  # a token has a byte at least
+            read = encode(tokenizer, vocabulary, document.text, document.name)[:tokens]
             long += [read] if len(read) == tokens else []
     if len(long) < count:
         raise UserError(
