@@ -6,6 +6,8 @@ from tqdm import tqdm
 
 from oversmoothing.bytewise.next_bytes import BYTES
 from oversmoothing.data.reader import read_split
+from oversmoothing.data.tokens.special import tell_special_names
+from oversmoothing.data.tokens.vocabulary import FAST, load_tokenizer
 from oversmoothing.data.windows import read_windows
 from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import Job, run
@@ -23,10 +25,12 @@ def main(job: Job) -> None:
     """Read a model, the windows and the text before them; write log-probabilities of bytes, a row group per window."""
     settings, name = job.params.settings, job.wildcards.model
     compute = setup(job.params.device, settings)
-    view = load_byte_view(asset_folder(job.input.asset), name, settings, *compute)
+    folder = asset_folder(job.input.asset)
+    view = load_byte_view(folder, name, settings, *compute)
     evaluation = None
     if settings["context"] and job.input.evaluation:
         evaluation = read_split(job.input.evaluation, job.input.manifest, "evaluation")
+        tell_special_names([load_tokenizer(folder / FAST)], evaluation, f"the evaluation split, which {name} reads,")
     windows = read_windows(job.input.windows)
     logger.info("%s over %d windows on %s in %s", name, len(windows), *compute)
     made_by, dropped = provenance(settings, model=name, **compute.facts), []

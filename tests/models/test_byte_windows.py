@@ -3,13 +3,16 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from hub_models import write_token_model
+from step_jobs import Files, job, write_splits
 
+import byte_logits
 from oversmoothing.data.windows import draw_windows
 from oversmoothing.models.byte_windows import Reading, byte_rows, readings
 from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.models.logits import logits_schema
 from oversmoothing.scores.probabilities import softmax
-from oversmoothing.store.parquet import open_writer
+from oversmoothing.store.parquet import open_writer, write_table
 
 TEXT = b"One sentence stands here. Another follows it. A third one ends the text. And a last one. " * 20
 DATA = np.frombuffer(TEXT, np.uint8)
@@ -42,3 +45,17 @@ def test_the_file_gives_back_the_distributions_and_nothing_where_they_are_nothin
     assert np.isneginf(logits[:, 200:]).all()
     np.testing.assert_allclose(softmax(logits), p, rtol=1e-5, atol=1e-12)
     np.testing.assert_allclose(np.exp(logits.astype(np.float64)).sum(axis=1), 1, rtol=1e-6)
+
+
+def test_names_of_special_tokens_in_the_text_before_windows_are_told(tmp_path, monkeypatch, capsys):
+    text = b"One sentence.</s>Another one stands here.</s>" * 20
+    write_token_model(tmp_path / "large", "llama")
+    windows = draw_windows(np.frombuffer(text, np.uint8), 1, 6, 9, 0)
+    write_table(tmp_path / "windows.parquet", windows, {})
+    monkeypatch.setattr(byte_logits, "asset_folder", lambda path: tmp_path / "large")
+    read = write_splits(tmp_path, evaluation=text)
+    inputs = {"asset": tmp_path / "large.json", "windows": tmp_path / "windows.parquet", **read}
+    settings = {"context": 16, "temperature": 1.0, "bos": "auto", "batch": 4, "precision": "float32", "threads": 1}
+    byte_logits.main(job(inputs, Files(logits=tmp_path / "logits.parquet"), settings, model="large"))
+    said = "Note: the evaluation split, which large reads, has '</s>' 40 times: names of special tokens"
+    assert said in capsys.readouterr().err
