@@ -67,7 +67,14 @@ def test_runs_at_its_smallest_size(name):
 
 
 def test_no_benchmark_is_forgotten():
-    assert {path.stem for path in BENCHMARKS.glob("*.py")} == {*QUICK, *SLOW, "keep_study", "keeping", "measuring"}
+    assert {path.stem for path in BENCHMARKS.glob("*.py")} == {
+        *QUICK,
+        *SLOW,
+        "judge_kept",
+        "keep_study",
+        "keeping",
+        "measuring",
+    }
 
 
 def test_a_case_is_kept_once_beside_others(tmp_path, monkeypatch):

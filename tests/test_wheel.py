@@ -30,7 +30,9 @@ def wheel(tmp_path_factory):
 
 def files(folder):
     return {
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and path.parent.name != "__pycache__"
     }
 
 

@@ -39,7 +39,7 @@ def test_a_file_that_would_be_made_again_is_not_finished_and_the_overview_counts
     assert [row["samples"] for row in rows] == ["-", "-"]
 
 
-def test_a_model_that_is_read_byte_by_byte_is_not_waiting(tmp_path, state_of):
+def test_a_model_that_is_read_as_bytes_is_not_waiting(tmp_path, state_of):
     """Neither for a training, which it does not have, nor for its logits, which its log tells of."""
     assert state_of(kind="truth", settings=None) == "-"
     states = {str(tmp_path / "logits/a.parquet"): ABSENT}

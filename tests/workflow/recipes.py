@@ -142,7 +142,7 @@ def follow(folder, built):
     study.snakemake("all", config=CONFIG, options=["--report", "report.html"])
 
 
-def tests_of(recipe):
+def own_tests(recipe):
     """Return what pytest runs by the last line of a recipe, and the minutes that it says."""
     (text,) = (text for heading, text in SECTIONS.items() if heading.startswith(recipe))
     (found,) = re.findall(r"^Its tests: `python -m pytest ([^`]*)` \(([\d.]+) minutes?\)", text, flags=re.MULTILINE)

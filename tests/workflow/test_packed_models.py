@@ -51,6 +51,6 @@ def test_all_three_have_the_same_distributions(packed):
 
 
 def test_another_file_is_converted_anew_and_what_was_made_by_other_code_stays_valid(packed):
-    packed.edit(MADE, "disable_progress_bar()\n", "disable_progress_bar(), print()\n")
+    packed.edit(MADE, "import logging\n", "import logging\n\nOTHER = 1\n")
     write_small_gguf(packed.folder / "small.gguf", division="smollm")
     assert packed.planned("assets") == {"fetch": 1, "assets": 1}

@@ -9,7 +9,7 @@ import sys
 
 import pandas as pd
 import pytest
-from recipes import RECIPES, ROOT, SECTIONS, tests_of
+from recipes import RECIPES, ROOT, SECTIONS, own_tests
 from study import copy_project
 
 from oversmoothing.tables.record import read_record
@@ -93,7 +93,7 @@ def test_each_recipe_names_its_tests_and_their_minutes():
         *("An output layer", "An objective", "A study", "A claim"),
     ]
     for recipe in RECIPES:
-        paths, minutes = tests_of(recipe)
+        paths, minutes = own_tests(recipe)
         assert all((ROOT / path).exists() for path in paths), recipe
         assert 0 < minutes <= 10
 
@@ -107,7 +107,7 @@ def test_the_suites_own_tests_pass_with_the_addition_in_place(recipe, tmp_path):
     for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "LICENSE"):
         shutil.copyfile(ROOT / name, tmp_path / name)
     RECIPES[recipe](study)
-    paths, _ = tests_of(recipe)
+    paths, _ = own_tests(recipe)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-x", *paths]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
