@@ -570,4 +570,4 @@ def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(call, 
 
 def test_a_duration_in_words():
     words = {3: "a moment", 12: "about 10 s", 89: "about 90 s", 91: "about 2 min", 9000: "about 2.5 h"}
-    assert {seconds: forecast.in_words(seconds) for seconds in words} == words
+    assert {seconds: forecast.roughly(seconds) for seconds in words} == words

@@ -50,12 +50,13 @@ HUB = "oversmoothing/models/truths/load.py"
 
 IMPORTS = {
     "choose_learning_rate.py": f"{JOB} training",
-    "tokenise.py": f"{JOB} data",
+    "tokenise.py": f"{JOB} standard_error data",
     "logits.py": f"{MODEL} {HELD} data models/inference models/predictor",
-    f"logits.py {HUB}": f"{MODEL} {HELD} data hub models/inference models/predictor models/pretrained models/truths",
+    f"logits.py {HUB}": f"{MODEL} {HELD} standard_error data hub models/inference models/predictor "
+    "models/pretrained models/truths",
     "head_logits.py": f"{HELD} models/factored_head numerics/layer_norm",
-    "sample.py": f"{MODEL} data models/predictor models/spectra samples scores/catalogue/decoders scores/decoding "
-    "scores/probabilities",
+    "sample.py": f"{MODEL} standard_error data models/predictor models/spectra samples scores/catalogue/decoders "
+    "scores/decoding scores/probabilities",
     "tbat.py": f"{TBAT} scores/catalogue/decoders scores/decoding numerics/spaced_positions",
     "tbat_approximation.py": f"{TBAT} numerics/spaced_positions",
     "score.py": f"{HELD} scores/catalogue/decoders scores/catalogue/metrics scores/decoding "

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from oversmoothing.commands.study import environment
 from oversmoothing.commands.two_models import WIDTH, Pair
+from oversmoothing.run.pace import in_words
 
 DRAWN = 2.0  # seconds of a job for its table or figure, beside its start
 
@@ -38,14 +39,10 @@ def count_jobs(pair: Pair) -> Starts:
 def forecast(parts: Mapping[str, float], starts: Starts, cores: int, judged: str) -> str:
     """Return the whole time of a comparison in words, and each part of it, for a terminal of 80 columns."""
     every = {**parts, f"{starts.jobs:,} jobs to start, with tables and figures": starts.seconds(cores)}
-    said = "; ".join(f"{in_words(seconds)} for {what}" for what, seconds in every.items())
-    return fill(f"This takes {in_words(sum(every.values()))} here, judged by {judged}: {said}.", WIDTH)
+    said = "; ".join(f"{roughly(seconds)} for {what}" for what, seconds in every.items())
+    return fill(f"This takes {roughly(sum(every.values()))} here, judged by {judged}: {said}.", WIDTH)
 
 
-def in_words(seconds: float) -> str:
+def roughly(seconds: float) -> str:
     """Return a duration as a person says it: "a moment", "about 40 s", "about 7 min", "about 3.5 h"."""
-    if seconds < 5:
-        return "a moment"
-    if seconds < 90:
-        return f"about {round(seconds / 10) * 10 or 10} s"
-    return f"about {round(seconds / 60)} min" if seconds < 90 * 60 else f"about {seconds / 3600:.1f} h"
+    return "a moment" if seconds < 5 else f"about {in_words(max(seconds, 10), 10)}"

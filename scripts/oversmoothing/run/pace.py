@@ -119,10 +119,10 @@ def part_of(report: str) -> float | None:
     return min(1.0, done / whole) if whole else None
 
 
-def in_words(seconds: float) -> str:
-    """Return a duration as one reads it beside a bar: "40 s", "7 min", "1.5 h"."""
+def in_words(seconds: float, step: int = 1) -> str:
+    """Return a duration as one reads it beside a bar: "40 s", a multiple of `step`, "7 min", "1.5 h"."""
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{round(seconds / step) * step} s"
     return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
 
 

@@ -1,13 +1,12 @@
 """MAUVE: similarity of a set of samples to a human set, in the features of a language model (thesis 5.2)."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
 from mauve.compute_mauve import compute_mauve
 from threadpoolctl import ThreadpoolController
+
+from oversmoothing.standard_error import silenced
 
 LEAST = 100  # samples; with fewer the score is nearly meaningless: 15 against 15 always score 1
 
@@ -33,8 +32,9 @@ def mauve(human: np.ndarray, model: np.ndarray) -> float:
     K. Pillutla et al., "MAUVE: measuring the gap between neural text and human text using divergence frontiers",
     NeurIPS 2021.
     """
-    # One thread, so that sums do not depend on the number of cores; so few points need no more.
-    with _libraries().limit(limits=1), _silent():
+    # One thread, so that sums do not depend on the number of cores; so few points need no more. On each call faiss
+    # writes advice on cluster sizes.
+    with _libraries().limit(limits=1), silenced():
         score = float(compute_mauve(p_features=human, q_features=model).mauve)
     return round(score, 9)  # equal sets may miss 1 by 1e-16
 
@@ -43,17 +43,3 @@ def mauve(human: np.ndarray, model: np.ndarray) -> float:
 def _libraries() -> ThreadpoolController:
     """Return the libraries with threads, which to find takes a third of the time of a score."""
     return ThreadpoolController()
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """Suppress faiss's advice on cluster sizes, which C++ writes to standard error on each call."""
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)

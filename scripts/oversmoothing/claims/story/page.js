@@ -1,3 +1,4 @@
+"use strict";
 const charts = JSON.parse(document.getElementById("specifications").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 function draw() {

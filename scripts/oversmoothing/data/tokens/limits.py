@@ -5,8 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Thread
@@ -15,6 +13,7 @@ from tokenizers import Encoding, Tokenizer
 
 from oversmoothing.data.tokens import trial
 from oversmoothing.jobs import UserError
+from oversmoothing.standard_error import silenced
 from oversmoothing.store.provenance import sha256
 
 MEMORY = 4 << 30  # bytes of the child that tries a file
@@ -45,7 +44,7 @@ def encoded(tokenizer: Tokenizer, text: str, name: str = "the text", special: bo
 
     limit, begun = SECONDS + len(text) / PACE, time.process_time()
     reader = Thread(target=read, daemon=True)
-    with _silent():
+    with silenced():  # the library writes a panic there by itself
         reader.start()
         reader.join(1.0)
         while reader.is_alive() and time.process_time() - begun < limit:
@@ -75,16 +74,3 @@ def _fault(path: Path, digest: str) -> str:
 
 def _last_line(printed: bytes) -> str:
     return next(reversed(printed.decode(errors="replace").strip().splitlines()), "without a word")
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """Suppress what the library writes to standard error, by itself, when it fails."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
