@@ -33,7 +33,7 @@ def test_names_are_counted_by_hand(tokenizer):
 def test_the_user_is_told_once_of_all_tokenizers(tokenizer, capsys):
     tell_special_names([tokenizer, byte_tokens()], b"a<|endoftext|>b<|endoftext|><|end|>", "a\x1b.txt")
     assert capsys.readouterr().err == (
-        "Note: a\\x1b.txt has '<|endoftext|>' 2 times, '<|end|>' 1 times: names of special tokens, which are read as "
+        "Note: a\\x1b.txt has '<|endoftext|>' 2 times, '<|end|>' once: names of special tokens, which are read as "
         "text. If one stands between documents, split there: --split-on '<|endoftext|>', or in a config corpus.cut: "
         "{text: '<|endoftext|>'}\n"
     )

@@ -77,5 +77,5 @@ def test_missing_text_stops_what_reads_it_alone():
 
 def test_what_it_computes_with():
     """A longer list means that more edits measure all texts again."""
-    computed_with = {"data", "fingerprint", "jobs", "numerics/singular_values", "printable", "store"}
+    computed_with = {"data", "fingerprint", "jobs", "numerics/singular_values", "printable", "standard_error", "store"}
     assert imported("studies/language_dimensionality/measure.py") == computed_with

@@ -29,7 +29,9 @@ def tell_special_names(tokenizers: Iterable[Tokenizer], text: bytes | np.ndarray
     names: Counter[str] = reduce(or_, (special_names(tokenizer, text) for tokenizer in tokenizers))
     if not names:
         return
-    most = ", ".join(f"{word!r} {count:,} times" for word, count in names.most_common(SHOWN))
+    most = ", ".join(
+        f"{word!r} {'once' if count == 1 else f'{count:,} times'}" for word, count in names.most_common(SHOWN)
+    )
     others = f" and names of {len(names) - SHOWN} others" if len(names) > SHOWN else ""
     border = names.most_common(1)[0][0]
     tell(
