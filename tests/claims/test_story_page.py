@@ -44,7 +44,15 @@ def claims():
     verdicts = ("holds", "contradicted", "open")
     rows = [
         {"id": f"claim-{i}", "chapter": "4", "place": "4.2", "statement": f"Statement {i} <b>.", "test": "A test."}
-        | {"by_construction": False, "verdict": verdict, "effect": 0.1, "low": 0.05, "high": 0.2, "weakest": "rank 4"}
+        | {
+            "cannot_fail": None,
+            "truth": None,
+            "verdict": verdict,
+            "effect": 0.1,
+            "low": 0.05,
+            "high": 0.2,
+            "weakest": "rank 4",
+        }
         | {"contrasts": 4, "decided_for": 3, "decided_against": 0, "towards": 3, "seeds": 5, "note": None}
         | {"above": 0.0, "below": math.inf, "published_verdict": "holds", "published_contrasts": 4}
         | {"published_towards": 4}

@@ -1,13 +1,14 @@
 """A finding as a claim that can fail: a sentence, contrasts, and the verdict that they allow."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from oversmoothing.claims.contrast import LEAST, Contrast, Missing, Outcome, decide
 from oversmoothing.claims.measured import Measured
 
 HOLDS, IN_PART, CONTRADICTED, OPEN = "holds", "holds in part", "contradicted", "open"
+DEPENDS = "depends on the truth"
 ONE_SEED, NOT_TESTED, NOT_PRINTED = "one seed", "not tested here", "not printed"
 
 
@@ -20,7 +21,7 @@ class Claim:
     statement: str
     how: str  # the test in words: what is compared with what
     contrasts: Callable[[Any], Sequence[Contrast]]  # of `Measured`, or of what else a study measures
-    by_construction: bool = False  # whether it holds in any correct computation; such a claim is not a finding
+    cannot_fail: str = ""  # why no honest run can contradict it; such a sentence is no finding, and is not counted
     published: str = ""  # the published numbers, where there are no means to undergo the test
 
     @property
@@ -78,19 +79,27 @@ def judge(claim: Claim, measured: Any) -> Verdict:
     return Verdict(verdict, contrasts, outcomes)
 
 
-def against_each_truth(claim: Claim, measured: Any, name: str) -> dict[str, Contrast]:
-    """Return the contrast of a name against each of several truths; none, if it does not depend on the truth."""
+def judge_by_truth(claim: Claim, measured: Any) -> tuple[Verdict, dict[str, Verdict]]:
+    """Return the verdict on a claim, and the verdicts by truth; none by truth if it does not depend on the truth."""
+    mean = judge(claim, measured)
     if not isinstance(measured, Measured) or len(measured.truths) < 2:
-        return {}
-    (over_truths,) = [one.values for one in claim.contrasts(measured) if one.name == name]
-    found: dict[str, Contrast] = {}
-    for truth in measured.truths:
-        try:
-            named = [one for one in claim.contrasts(measured.against(truth)) if one.name == name]
-        except Missing:
-            continue
-        found |= dict(zip([truth], named, strict=False))
-    return found if any(one.values != over_truths for one in found.values()) else {}
+        return mean, {}
+    each = {truth: judge(claim, measured.against(truth)) for truth in measured.truths}
+    each = {truth: found for truth, found in each.items() if found.verdict != NOT_TESTED}
+    values = [[one.values for one in found.contrasts] for found in (mean, *each.values())]
+    if all(of_truth == values[0] for of_truth in values[1:]):
+        return mean, {}
+    return together(each), each
+
+
+def together(each: Mapping[str, Verdict]) -> Verdict:
+    """Return what verdicts by truth say together: their own if they agree, else that it depends on the truth."""
+    verdicts = {found.verdict for found in each.values()}
+    (verdict,) = verdicts if len(verdicts) == 1 else [ONE_SEED if ONE_SEED in verdicts else DEPENDS]
+    contrasts = [
+        replace(one, name=f"{one.name}, against {truth}") for truth, found in each.items() for one in found.contrasts
+    ]
+    return Verdict(verdict, contrasts, [outcome for found in each.values() for outcome in found.outcomes])
 
 
 def judge_printed(claim: Claim, measured: Measured) -> Verdict:

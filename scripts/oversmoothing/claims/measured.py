@@ -76,13 +76,13 @@ class Measured:
         return scores.truth.dropna().unique().tolist() if "truth" in scores and "seed" in scores else []
 
     def against(self, truth: str) -> "Measured":
-        """Return what the run has measured against one truth, and what needs none."""
+        """Return what the run has measured without what it has measured against the other truths."""
+        others = set(self.truths) - {truth}
         tables = dict(self._tables)
         if tables.pop("decodings_pooled", None) is not None and "decodings" in tables:
             tables["decodings_pooled"] = tables["decodings"]
         of_truth = {
-            name: table[table.truth.isna() | (table.truth == truth)] if "truth" in table else table
-            for name, table in tables.items()
+            name: table[~table.truth.isin(others)] if "truth" in table else table for name, table in tables.items()
         }
         return Measured(of_truth, self.family)
 

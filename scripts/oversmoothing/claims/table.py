@@ -8,6 +8,7 @@ import pandas as pd
 
 from oversmoothing.claims.claim import (
     CONTRADICTED,
+    DEPENDS,
     HOLDS,
     IN_PART,
     NOT_PRINTED,
@@ -16,11 +17,10 @@ from oversmoothing.claims.claim import (
     OPEN,
     Claim,
     Verdict,
-    against_each_truth,
-    judge,
+    judge_by_truth,
     judge_printed,
 )
-from oversmoothing.claims.contrast import Contrast, Outcome
+from oversmoothing.claims.contrast import Outcome
 from oversmoothing.claims.measured import Measured, Rank
 from oversmoothing.store.layout import number
 from oversmoothing.tables.page import Cell, Page, Section, Value
@@ -51,42 +51,56 @@ COUNTED = {
     HOLDS: "hold",
     IN_PART: "hold in part",
     CONTRADICTED: "are contradicted",
+    DEPENDS: "depend on the truth",
     OPEN: "are open",
     ONE_SEED: "take several seeds",
     NOT_TESTED: "are not tested",
     NOT_PRINTED: "are not printed",
 }
 EVIDENCE = (  # columns of a table of claims
-    *("id", "chapter", "place", "statement", "test", "by_construction", "verdict", "contrasts", "decided_for"),
+    *("id", "chapter", "place", "statement", "test", "cannot_fail", "truth", "verdict", "contrasts", "decided_for"),
     *("decided_against", "towards", "seeds", "effect", "low", "high", "above", "below", "weakest", "note"),
     *("published_verdict", "published_contrasts", "published_towards"),
 )
-OVER_TRUTHS = ", mean over truths"
 PRINTED = ("verdict", "contrasts", "towards", "effect", "weakest", "note")  # columns of the verdict on printed means
 
 
 def claims_table(claims: Sequence[Claim], run: Any, thesis: Measured | None) -> pd.DataFrame:
-    """Return the verdict on every claim, one per row, from a run and from the thesis's printed means.
+    """Return the verdict on every claim from a run and from the thesis's printed means.
 
-    ``effect``, ``low``, ``high``, ``above`` and ``below`` are mean, interval and bounds of the ``weakest`` contrast;
-    where it is a mean over truths, ``by_truth`` has it against each.
+    A claim has a row without a ``truth``; if its contrasts depend on the truth, that is the verdict of all truths
+    together, and a row for each truth follows. ``effect``, ``low``, ``high``, ``above`` and ``below`` are mean,
+    interval and bounds of the ``weakest`` contrast.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for claim in claims:
-        row: dict[str, Any] = {"id": claim.id, "chapter": claim.chapter, "place": claim.place}
-        row |= {"statement": claim.statement, "test": claim.how, "by_construction": claim.by_construction}
-        verdict = judge(claim, run)
-        row |= _cells(verdict)
-        of_truths = against_each_truth(claim, run, verdict.weakest.name) if verdict.weakest else {}
-        row["by_truth"] = "; ".join(f"{truth}: {_amount(one)}" for truth, one in of_truths.items()) or None
+        said: dict[str, Any] = {"id": claim.id, "chapter": claim.chapter, "place": claim.place}
+        said |= {"statement": claim.statement, "test": claim.how, "cannot_fail": claim.cannot_fail or None}
+        verdict, of_truths = judge_by_truth(claim, run)
+        rows.append({**said, "truth": None, **_cells(verdict)})
         if thesis:
             on_printed = _cells(judge_printed(claim, thesis))
-            row |= {f"published_{name}": on_printed[name] for name in PRINTED}
-        rows.append(row)
+            rows[-1] |= {f"published_{name}": on_printed[name] for name in PRINTED}
+        rows += [{**said, "truth": truth, **_cells(own)} for truth, own in of_truths.items()]
     counts = ["contrasts", "decided_for", "decided_against", "towards", "seeds"]
     table = pd.DataFrame(rows)
     whole = [name for name in table if name.removeprefix("published_") in counts]
     return table.astype(dict.fromkeys(whole, "Int64"))
+
+
+def by_claim(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per claim of a `claims_table`, with what each truth says in words as ``by_truth``; "" if none."""
+    of_truths = table[table.truth.notna()]
+    told = {row["id"]: list[str]() for row in of_truths.to_dict("records")}
+    for row in of_truths.to_dict("records"):
+        told[row["id"]].append(f"{row['truth']}: {verdict_cell(row)}")
+    rows = table[table.truth.isna()]
+    return rows.assign(by_truth=[", ".join(told.get(claim, ())) for claim in rows.id])
+
+
+def counted(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a `claims_table` that are counted: one per claim that can fail."""
+    return table[table.truth.isna() & table.cannot_fail.isna()]
 
 
 def claims_page(table: pd.DataFrame, title: str, headings: Mapping[str, str], family: Sequence[Rank]) -> Page:
@@ -97,11 +111,12 @@ def claims_page(table: pd.DataFrame, title: str, headings: Mapping[str, str], fa
             f"no heading for claims of {sorted(unknown)}: a place is a section of the thesis, or the document that "
             "measures what the thesis does not ask, with its heading in `HEADINGS`"
         )
+    claims = by_claim(table)
     sections = [
         Section(headings[str(chapter)], [_row(row) for row in part.to_dict("records")], WIDTHS)
-        for chapter, part in table.groupby("chapter", sort=False)
+        for chapter, part in claims.groupby("chapter", sort=False)
     ]
-    tests: list[dict[str, Cell]] = [{"claim": row.id, "test": row.test} for row in table.itertuples()]
+    tests: list[dict[str, Cell]] = [{"claim": row.id, "test": row.test} for row in claims.itertuples()]
     sections.append(Section(HOW, tests, latex=False))
     stand_ins = [
         f"{rank} stands for the thesis's {rank.role}".capitalize() for rank in family if rank.role != rank.rank
@@ -117,10 +132,10 @@ def verdict_words() -> list[str]:
 def verdict_cell(row: Mapping[str, Any], whose: str = "") -> str:
     """Return the verdict of a row of this run (""), or on the printed means ("published_"), and its count."""
     verdict = row[f"{whose}verdict"]
-    if not (contrasts := row[f"{whose}contrasts"]):
+    if not (contrasts := row[f"{whose}contrasts"]) or verdict == DEPENDS:
         return verdict
-    counted = "decided_for" if verdict == IN_PART else "towards"
-    return f"{verdict} ({row[f'{whose}{counted}']} of {contrasts})"
+    of = "decided_for" if verdict == IN_PART else "towards"
+    return f"{verdict} ({row[f'{whose}{of}']:.0f} of {contrasts:.0f})"
 
 
 def tally(verdicts: pd.Series) -> list[str]:
@@ -130,14 +145,14 @@ def tally(verdicts: pd.Series) -> list[str]:
 
 
 def evidence(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what the verdict in a row of the table rests on, by what it is."""
+    """Yield what the verdict in a row of `by_claim` rests on, by what it is."""
     yield "tested by", row["test"]
     if pd.notna(row["effect"]):
         ends = f" [{number(row['low'])}, {number(row['high'])}]" if pd.notna(row["low"]) else ""
-        words = [f"{row['weakest']}{OVER_TRUTHS * bool(by_truth(row))}: {number(row['effect'])}{ends}", bounds(row)]
+        words = [f"{row['weakest']}: {number(row['effect'])}{ends}", bounds(row)]
         yield "weakest contrast", ", ".join(filter(None, words))
-        if by_truth(row):
-            yield "against each truth", by_truth(row)
+        if row["by_truth"]:
+            yield "against each truth", row["by_truth"]
         decided = (
             f"{row['decided_for']} of {row['contrasts']} are decided for the claim, {row['decided_against']} against"
         )
@@ -147,8 +162,8 @@ def evidence(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
     if pd.notna(row["note"]):
         yield "note", row["note"]
-    if row["by_construction"]:
-        yield "by construction", "no correct computation can refute it"
+    if pd.notna(row["cannot_fail"]):
+        yield "not counted", f"it cannot fail: {row['cannot_fail']}"
     yield "on the printed means", verdict_cell(row, "published_")
     yield "where", f"{row['place']} ({row['id']})"
 
@@ -168,31 +183,16 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
 
 
 def cells_of_run(row: Mapping[str, Any]) -> dict[str, Cell]:
-    """Return the cells of a row, in any table of claims, on what this run says."""
+    """Return the cells of a row of `by_claim`, in any table of claims, on what this run says."""
     effect = None
     if pd.notna(row["effect"]):
         effect = Value(row["effect"], None, row["low"], row["high"], note=bounds(row))
-    weakest = row["weakest"] if pd.notna(row["weakest"]) else row["note"]
-    if by_truth(row):
-        weakest = f"{weakest}{OVER_TRUTHS} ({by_truth(row)})"
     return {
         "claim": f"{row['statement']} ({row['place']}; {row['id']})",
-        "this run": verdict_cell(row),
+        "this run": f"{verdict_cell(row)}; {row['by_truth']}" if row["by_truth"] else verdict_cell(row),
         "effect": effect,
-        "weakest contrast": weakest,
+        "weakest contrast": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
     }
-
-
-def by_truth(row: Mapping[str, Any]) -> str:
-    """Return the weakest contrast against each truth, where it is a mean over several; "" otherwise."""
-    told = row.get("by_truth")
-    return told if isinstance(told, str) else ""
-
-
-def _amount(contrast: Contrast) -> str:
-    low, high = contrast.interval
-    ends = f" [{number(low)}, {number(high)}]" if math.isfinite(low) else ""
-    return f"{number(contrast.mean)}{ends}"
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
@@ -200,8 +200,8 @@ def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
     if pd.notna(row["published_effect"]):
         printed = Value(row["published_effect"], note=f"({row['published_weakest']})")
     cells = cells_of_run(row) | {"printed means": verdict_cell(row, "published_"), "printed effect": printed}
-    if row["by_construction"]:
-        cells["claim"] = f"{cells['claim']} True by construction, no finding."
+    if pd.notna(row["cannot_fail"]):
+        cells["claim"] = f"{cells['claim']} Not counted, as it cannot fail: {row['cannot_fail']}."
     return {column: cells[column] for column in WIDTHS}
 
 
@@ -215,8 +215,8 @@ def bounds(row: Mapping[str, Any]) -> str:
 
 
 def _counts(table: pd.DataFrame) -> str:
-    parts = tally(table.verdict)
-    if given := int((table.by_construction & (table.verdict == HOLDS)).sum()):
-        parts[0] += f" ({given} by construction)"
-    printed = tally(table.published_verdict)
-    return f"In this run {', '.join(parts)}; on the thesis's printed means {', '.join(printed)}."
+    own = counted(table)
+    parts, printed = tally(own.verdict), tally(own.published_verdict)
+    others = int((table.truth.isna() & table.cannot_fail.notna()).sum())
+    beside = f" (without {others} that cannot fail)" if others else ""
+    return f"In this run {', '.join(parts)}{beside}; on the thesis's printed means {', '.join(printed)}."

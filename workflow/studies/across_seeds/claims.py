@@ -54,14 +54,15 @@ CLAIMS = [
         "Each rank less the floor, which is what full-rank models show with one that differs in nothing but its seed "
         "as the truth; paired by seed. Above 0 would be any model that is not the truth.",
         all_oversmooth,
+        cannot_fail="a truth of another kind differs from every member by more than one member from the next",
     ),
     Claim(
         "depends-on-the-prompt",
         "4.2, Figure 4.1",
         "How much a model oversmooths depends on the prompt: ranks that are alike on average differ at single prompts.",
         "From rank 16 on: the mean distance between the TTO of a rank and of the next at a byte, less twice the "
-        "difference of their means. So do two seeds of one rank; what the prompt does and what chance does is not told "
-        "apart.",
+        "difference of their means. What the prompt does and what chance does is not told apart.",
         differ_by_prompt,
+        cannot_fail="two seeds of one rank differ so as well",
     ),
 ]

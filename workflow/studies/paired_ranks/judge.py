@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.table import HOW, WIDTHS, cells_of_run, claims_table, tally, verdict_words
+from oversmoothing.claims.table import HOW, WIDTHS, by_claim, cells_of_run, claims_table, tally, verdict_words
 from oversmoothing.jobs import Job, run
 from oversmoothing.tables.formats import write_table
 from oversmoothing.tables.page import Cell, Page, Section
@@ -26,7 +26,9 @@ def main(job: Job) -> None:
 def dispute_page(claims: Sequence[Claim], table: pd.DataFrame, title: str) -> Page:
     """Page with a row per claim about expressivity and optimisation, from the `claims_table` of them."""
     published = {claim.id: claim.published for claim in claims}
-    rows = [cells_of_run(row) | {"published": published[row["id"]] or None} for row in table.to_dict("records")]
+    rows = [
+        cells_of_run(row) | {"published": published[row["id"]] or None} for row in by_claim(table).to_dict("records")
+    ]
     tests: list[dict[str, Cell]] = [{"claim": claim.id, "test": claim.how} for claim in claims]
     verdicts = ", ".join(tally(table.verdict))
     words = [*legend(__file__, "gradient_claims"), *verdict_words()]

@@ -15,11 +15,11 @@ import yaml
 from markupsafe import Markup
 from yaml import YAMLError
 
-from oversmoothing.claims.claim import CONTRADICTED, HOLDS, IN_PART, NOT_TESTED, ONE_SEED, OPEN
+from oversmoothing.claims.claim import CONTRADICTED, DEPENDS, HOLDS, IN_PART, NOT_TESTED, ONE_SEED, OPEN
 from oversmoothing.claims.headline import finding
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart, answered, check_stories
 from oversmoothing.claims.story.charts import by_rank
-from oversmoothing.claims.table import EVIDENCE, evidence
+from oversmoothing.claims.table import EVIDENCE, by_claim, counted, evidence
 from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.layout import read_csv
@@ -33,7 +33,7 @@ from oversmoothing.tables.story import words_for
 from oversmoothing.tables.web_page import write_web_page
 
 QUESTION = "How does the softmax bottleneck affect what a language model generates?"
-SIGNS = {HOLDS: "✓", IN_PART: "◐", CONTRADICTED: "✗", OPEN: "?", ONE_SEED: "~", NOT_TESTED: "○"}
+SIGNS = {HOLDS: "✓", IN_PART: "◐", CONTRADICTED: "✗", DEPENDS: "⇄", OPEN: "?", ONE_SEED: "~", NOT_TESTED: "○"}
 EXCERPT = 240  # characters of a sample
 ROWS = 200  # of a table without a page of its own
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)  # of an SVG: the words above its figure
@@ -73,7 +73,7 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
     results, chapters = Results.of(paths), in_order(studies)
     charts: list[dict] = []
     shown = [_chapter(results, i, chapter, charts) for i, chapter in enumerate(chapters)]
-    scores, claims = results.record("oversmoothing"), results.table("claims")
+    scores, claims = results.record("oversmoothing"), _verdicts(results)
     covers = [cover for chapter in chapters if (cover := _figure(results, chapter.cover))]
     write_web_page(
         output,
@@ -82,7 +82,9 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
         answer="" if scores is None else finding(scores),
         cover=covers[0] if covers else None,
         signs=SIGNS,
-        counts=None if claims is None else {verdict: int((claims.verdict == verdict).sum()) for verdict in SIGNS},
+        counts=None
+        if claims is None
+        else {verdict: int((counted(claims).verdict == verdict).sum()) for verdict in SIGNS},
         chapters=[chapter for chapter in shown if chapter],
         more=_others(results, chapters),
         about=_about(Path(output).with_name("run.json")),
@@ -148,15 +150,21 @@ def _charts(results: Results, wanted: Sequence[Chart], charts: list[dict]) -> It
         charts.append(by_rank(table, chart.menus, NAMES, chart.title))
 
 
+def _verdicts(results: Results) -> pd.DataFrame | None:
+    """Return the table of claims, if it is there; a `UserError` of one with other columns than today's."""
+    claims = results.table("claims")
+    if claims is not None and (gone := [name for name in EVIDENCE if name not in claims]):
+        raise UserError(
+            f"{results.tables['claims']}: verdicts of an older version, without the column `{gone[0]}`; make it "
+            "again with `snakemake`, or delete it for a page without verdicts"
+        )
+    return claims
+
+
 def _claims(results: Results, shown: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield each claim of which the id, or the chapter of the thesis, is to be shown."""
-    claims = results.table("claims")
-    if claims is not None:
-        if gone := [name for name in EVIDENCE if name not in claims]:
-            raise UserError(
-                f"{results.tables['claims']}: verdicts of an older version, without the column `{gone[0]}`; make it "
-                "again with `snakemake`, or delete it for a page without verdicts"
-            )
+    if (table := _verdicts(results)) is not None:
+        claims = by_claim(table)
         for claim in claims[claims.chapter.astype(str).isin(shown) | claims.id.isin(shown)].to_dict("records"):
             yield claim | {"evidence": list(evidence(claim))}
 
