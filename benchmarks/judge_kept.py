@@ -16,9 +16,9 @@ from snakemake.utils import update_config
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
+from oversmoothing.claims.catalogue import CLAIMS  # noqa: E402
 from oversmoothing.claims.measured import of_run, of_thesis  # noqa: E402
 from oversmoothing.claims.table import claims_table  # noqa: E402
-from oversmoothing.claims.thesis import CLAIMS  # noqa: E402
 from oversmoothing.jobs import import_by_name  # noqa: E402
 from oversmoothing.store.layout import csv_text  # noqa: E402
 from oversmoothing.tables.record import is_record, read_record  # noqa: E402

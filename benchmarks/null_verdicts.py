@@ -17,10 +17,10 @@ import measuring
 import numpy as np
 from keeping import keep
 
+from oversmoothing.claims.catalogue import CLAIMS
 from oversmoothing.claims.claim import Claim, judge
 from oversmoothing.claims.contrast import LEAST, LEVEL, Contrast, Outcome, decide
 from oversmoothing.claims.measured import Measured, Rank
-from oversmoothing.claims.thesis import CLAIMS
 from oversmoothing.tables.record import is_record, read_record
 from studies.across_seeds.claims import CLAIMS as OF_SEEDS
 from studies.forced_part.claims import CLAIMS as OF_FORCED

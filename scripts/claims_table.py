@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from oversmoothing.claims.catalogue import CLAIMS
 from oversmoothing.claims.measured import of_run, of_thesis
 from oversmoothing.claims.table import claims_page, claims_table
-from oversmoothing.claims.thesis import CLAIMS
 from oversmoothing.jobs import Job, import_by_name, run
 from oversmoothing.tables.formats import write_table
 from oversmoothing.tables.record import read_record

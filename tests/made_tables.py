@@ -31,7 +31,7 @@ PRINTED = of_thesis(
 def claims_of(*names):
     """Claims by id: of the core (""), and of studies by name."""
     modules = [
-        import_by_name("oversmoothing.claims.thesis" if not name else f"studies.{name}.claims") for name in names
+        import_by_name("oversmoothing.claims.catalogue" if not name else f"studies.{name}.claims") for name in names
     ]
     return {claim.id: claim for module in modules for claim in module.CLAIMS}
 

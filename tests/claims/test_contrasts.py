@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from oversmoothing.claims.contrast import Contrast, Missing, Outcome, decide, less, within
+from oversmoothing.claims.contrast import Contrast, Missing, Outcome, clearly_above_0, decide, less, outranking, within
 
 FOR, AGAINST, OPEN = Outcome.FOR, Outcome.AGAINST, Outcome.OPEN
 
@@ -80,3 +80,26 @@ def test_at_the_bounds_a_sentence_is_decided_wrongly_in_at_most_one_run_of_twent
         outcomes = decide([Contrast("", tuple(of), above, below) for of in means])
         wrong += any(outcome != OPEN for outcome in outcomes)
     assert wrong / runs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
+
+
+def test_an_error_over_texts_is_added_in_quadrature():
+    values, error = (0.1, 0.3, 0.2, 0.25), 0.04
+    one = Contrast("", values, error=error)
+    spread = math.hypot(np.std(values, ddof=1) / 2, error)
+    half = scipy.stats.t.ppf(0.975, 3) * spread
+    assert one.interval == pytest.approx((np.mean(values) - half, np.mean(values) + half))
+    assert one.p == pytest.approx(2 * scipy.stats.t.sf(np.mean(values) / spread, 3))
+    assert one.mean == pytest.approx(np.mean(values))
+    assert Contrast("", (0.5,), error=error).towards == FOR
+
+
+def test_a_share_of_pairs_is_mann_whitneys_statistic():
+    draw = np.random.default_rng(1)
+    a, b = pd.Series(draw.integers(0, 5, 30)), pd.Series(draw.integers(1, 7, 20))
+    assert outranking(a, b) == pytest.approx(scipy.stats.mannwhitneyu(a, b).statistic / (30 * 20))
+    assert outranking(a, a) == 0.5
+
+
+def test_a_single_value_is_clearly_above_0_where_it_lies_there():
+    assert clearly_above_0(Contrast("", (0.1,)))
+    assert not clearly_above_0(Contrast("", (0.1, -0.3, 0.2)))

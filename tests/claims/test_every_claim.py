@@ -22,13 +22,16 @@ from oversmoothing.claims.claim import (
 )
 from oversmoothing.claims.contrast import Contrast, Outcome
 from oversmoothing.claims.table import by_claim, claims_page, claims_table, counted, evidence, verdict_cell
-from oversmoothing.claims.thesis import falls
+from oversmoothing.claims.thesis import MAIN, MASS, OTHERS, falls
 from oversmoothing.tables.formats import markdown
 
-NOT_THERE = ["svd-misleads-bat", *chain(*of_studies("NOT_PRINTED"))]
+RANKS = (4, 8, 12, 16, 32, 128, 512)
+NOT_THERE = ["svd-misleads-bat", "svd-more-uniform", *chain(*of_studies("NOT_PRINTED"))]
 AGAINST = {  # its own prose, by its own tables
     "no-decoding-lifts": (84, 168, "NSMD, rank 128 greedy less rank 32 pure"),
     "only-nucleus-improves-tv": (1, 20, "TV, greedy less pure, rank 4"),
+    "moderate-ranks-leak-as-much": (8, 12, "NSMD, rank 128 less rank 512"),
+    "decoding-reduces-marginally": (35, 56, "NSMD, pure less greedy, rank 32"),
 }
 
 
@@ -47,6 +50,7 @@ def loss(rank, new, measure="validation_loss"):
 BROKEN = {  # what contradicts a claim that the printed means bear out
     "truths-beat-the-family": [("losses", {"measure": "accuracy", "model": "NanoGPT 300M"}, 0.6)],
     "loss-and-accuracy-agree": [loss(8, 0.56, "accuracy")],
+    "loss-separates-more": [loss(4, 0.01, "accuracy")],
     "little-gained-from-16": [loss(12, 0.94)],
     "falls-up-to-32": [score("tv", 16, 0.25)],
     "no-change-from-32-to-128": [score("kl", 128, 0.3)],
@@ -66,11 +70,18 @@ BROKEN = {  # what contradicts a claim that the printed means bear out
 }
 MENDED = {  # what bears out a claim that the printed means contradict
     "only-nucleus-improves-tv": [pooled("tv", 4, 0.46, "greedy")],
+    "moderate-ranks-leak-as-much": [score(metric, rank, 0.1) for metric in MAIN for rank in (16, 32, 128, 512)],
+    "decoding-reduces-marginally": [
+        pooled(metric, rank, 1.0 if decoding == "pure" else 0.9, decoding)
+        for metric in MASS
+        for rank in RANKS
+        for decoding in ("pure", *OTHERS)
+    ],
     "no-decoding-lifts": [
         pooled(metric, rank, 1 - i / 10, decoding)
-        for metric in ("tto", "nsmd")
-        for i, rank in enumerate((4, 8, 12, 16, 32, 128, 512))
-        for decoding in ("greedy", "top-k", "top-p", "temperature")
+        for metric in MASS
+        for i, rank in enumerate(RANKS)
+        for decoding in OTHERS
     ],
 }
 for joined, name in ((AGAINST, "AGAINST"), (BROKEN, "BROKEN"), (MENDED, "MENDED")):
@@ -117,6 +128,16 @@ def test_what_a_truncated_head_rejects_alone_is_held_to_above_0():
 
     assert judge(CLAIMS["svd-misleads-bat"], run(around(0.1))).verdict == HOLDS
     assert judge(CLAIMS["svd-misleads-bat"], run(around(-0.1))).verdict == CONTRADICTED
+
+
+def test_the_more_a_head_is_truncated_the_more_uniform_are_its_distributions():
+    def run(entropies):
+        rows = by_rank("entropy_difference", entropies, kind="svd", decoding="pure")
+        return measured((288,), svd=rows)
+
+    claim = CLAIMS["svd-more-uniform"]
+    assert judge(claim, run({4: around(-2.0), 8: around(-1.0)})).verdict == HOLDS
+    assert judge(claim, run({4: around(-1.0), 8: around(-2.0)})).verdict == CONTRADICTED
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from shown import Shown
 
+from oversmoothing.claims.catalogue import CLAIMS
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter
 from oversmoothing.claims.story.charts import PUBLISHED, by_rank
 from oversmoothing.claims.story.page import in_order, write_story
-from oversmoothing.claims.thesis import CLAIMS
 from oversmoothing.jobs import UserError
 from oversmoothing.store.sealed_json import write_sealed
 from oversmoothing.store.sums import write_text

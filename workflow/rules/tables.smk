@@ -115,7 +115,7 @@ if TRUNCATED:
 
     use rule oversmoothing_table as svd_table with:
         input:
-            scores=scores(AGAINST_TRUTHS, TRUNCATED),
+            scores=scores([*AGAINST_TRUTHS, *ENTROPY], TRUNCATED),
             published=published("7_1", "7_2"),
         output:
             **table("svd", "7 Rank", "Tables 7.1, 7.2: truncated heads"),
@@ -123,7 +123,7 @@ if TRUNCATED:
             settings=beside_thesis(
                 f"Oversmoothing of {plan.models.truncated_model(config)} with its head truncated by SVD, by rank "
                 "(Tables 7.1 and 7.2).",
-                AGAINST_TRUTHS,
+                [*AGAINST_TRUTHS, *ENTROPY],
                 kind="svd",
             ),
 

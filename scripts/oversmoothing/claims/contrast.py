@@ -38,6 +38,7 @@ class Contrast:
     below: float = math.inf
     exact: bool = False  # whether each value must be 0, as a count must
     scale: float = 1.0  # magnitude of what is compared, so that contrasts in several units can be ordered
+    error: float = 0.0  # standard error of the mean by the choice of the text, which all seeds share
 
     @cached_property
     def mean(self) -> float:
@@ -46,7 +47,7 @@ class Contrast:
     @property
     def interval(self) -> tuple[float, float]:
         """95 % interval of the mean by Student's t over seeds; NaN of a single one."""
-        _, low, high = (0.0, math.nan, math.nan) if self.exact else student_interval(self.values)
+        _, low, high = (0.0, math.nan, math.nan) if self.exact else student_interval(self._widened.tolist())
         return low, high
 
     @cached_property
@@ -72,7 +73,14 @@ class Contrast:
 
         It is that of the nearer bound, so that between two bounds it is that of two one-sided tests (TOST).
         """
-        return student_p([value - self.nearer for value in self.values])
+        return student_p((self._widened - self.nearer).tolist())
+
+    @property
+    def _widened(self) -> np.ndarray:
+        """The values with their mean, whose standard error has that over texts added in quadrature."""
+        own = np.asarray(self.values, float)
+        spread = own.std(ddof=1) / math.sqrt(len(own)) if self.error and len(own) >= LEAST else 0.0
+        return self.mean + (own - self.mean) * math.hypot(spread, self.error) / spread if spread else own
 
     @property
     def _distance(self) -> float:
@@ -86,6 +94,11 @@ def decide(contrasts: Sequence[Contrast], level: float = LEVEL) -> list[Outcome]
     return [one.towards if clear else Outcome.OPEN for one, clear in zip(contrasts, decided, strict=True)]
 
 
+def clearly_above_0(one: Contrast) -> bool:
+    """Whether the seeds decide that a contrast is above its bound; of a single value, whether it lies there."""
+    return (decide([one])[0] if len(one.values) > 1 else one.towards) == Outcome.FOR
+
+
 def less(name: str, a: pd.Series, b: pd.Series | float = 0.0, above: float = 0.0, below: float = math.inf) -> Contrast:
     """Return the contrast of `a` less `b`, values by seed, paired by seed; what has no seed stands beside each."""
     scale = max(abs(float(a.mean())), abs(float(b.mean() if isinstance(b, pd.Series) else b)))
@@ -96,6 +109,12 @@ def within(name: str, a: pd.Series, b: pd.Series, share: float) -> Contrast:
     """Return the contrast of `a` less `b` that should lie within a share of `b`, on either side: equivalence."""
     margin = share * abs(float(b.mean()))
     return less(name, a, b, -margin, margin)
+
+
+def outranking(a: pd.Series, b: pd.Series) -> float:
+    """Return the chance that one of `a` is above one of `b`, over all pairs; equal ones count half (Mann-Whitney)."""
+    differences = a.to_numpy(float)[:, None] - b.to_numpy(float)
+    return float(np.mean((differences > 0) + 0.5 * (differences == 0)))
 
 
 def paired(a: pd.Series, b: pd.Series | float) -> np.ndarray:

@@ -75,6 +75,15 @@ class Measured:
         scores = self._tables.get("oversmoothing", pd.DataFrame())
         return scores.truth.dropna().unique().tolist() if "truth" in scores and "seed" in scores else []
 
+    def foreign(self) -> str:
+        """Return the truth that was not trained here, as EvaByte is the thesis's."""
+        losses = self.table("losses")
+        trained = losses.model[(losses.kind == "truth") & (losses.measure == "validation_loss")]
+        foreign = [truth for truth in self.truths if truth not in set(trained)]
+        if not foreign:
+            raise Missing("no truth was trained elsewhere")
+        return foreign[0]
+
     def against(self, truth: str) -> "Measured":
         """Return what the run has measured without what it has measured against the other truths."""
         others = set(self.truths) - {truth}

@@ -1,12 +1,12 @@
-"""The findings of the thesis that the core measures, in its order, as claims that can fail."""
+"""The thesis's findings on ranks, in its order, as claims that can fail (3.4, 4.2, 8, F)."""
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise, permutations, product
+from itertools import combinations, product
 
 import pandas as pd
 
 from oversmoothing.claims.claim import Claim
-from oversmoothing.claims.contrast import Contrast, Outcome, decide, less, within
+from oversmoothing.claims.contrast import Contrast, less, within
 from oversmoothing.claims.measured import Measured, Rank
 from oversmoothing.scores.catalogue.metrics import METRICS
 
@@ -110,47 +110,33 @@ def loss_correlates(m: Measured) -> list[Contrast]:
     return found
 
 
-def decoded(m: Measured, metric: str, rank: Rank, a: str, b: str) -> Contrast:
-    """Contrast two decodings at one rank."""
-    one, other = (m.values("decodings_pooled", metric, rank=rank.rank, decoding=name) for name in (a, b))
-    return less(f"{METRICS[metric].label}, {a} less {b}, {rank}", one, other)
+def loss_separates_more(m: Measured) -> list[Contrast]:
+    """Contrast the range of losses over ranks with that of accuracies, each as a share of its mean, by seed.
 
-
-def none_lifts(m: Measured) -> list[Contrast]:
-    """Contrast each rank under every other decoding with pure sampling from each rank that is clearly better."""
+    "There is more separation between models in terms of validation loss compared to argmax accuracy." (3.4)
+    """
     found = []
-    for worse, better in permutations(m.family, 2):
-        gain = less("", loss(m, worse), loss(m, better))
-        if (decide([gain])[0] if len(gain.values) > 1 else gain.towards) != Outcome.FOR:
-            continue
-        for metric, other in product(MASS, OTHERS):
-            a = m.values("decodings_pooled", metric, rank=worse.rank, decoding=other)
-            b = m.values("decodings_pooled", metric, rank=better.rank, decoding="pure")
-            found.append(less(f"{METRICS[metric].label}, {worse} {other} less {better} pure", a, b))
+    for ranks, named in ((m.ranks(least=2), "all ranks"), (m.ranks(least=3)[1:], "all but the lowest")):
+        ranges = []
+        for measure in ("validation_loss", "accuracy"):
+            values = pd.DataFrame({rank.rank: m.values("losses", measure, rank=rank.rank) for rank in ranks})
+            ranges.append((values.max(axis=1) - values.min(axis=1)) / values.mean(axis=1))
+        found.append(less(f"range of loss less range of accuracy, as shares of their means, {named}", *ranges))
     return found
 
 
-def truncated(m: Measured, metric: str, rank: int) -> pd.Series:
-    """Return a metric of the head truncated to a rank, by seed."""
-    return m.values("svd", metric, kind="svd", rank=rank, decoding="pure")
+def moderate_ranks_leak_as_much(m: Measured) -> list[Contrast]:
+    """Hold each rank from 16 on to within a tenth of the highest, under each metric.
 
-
-def svd_ranks(m: Measured) -> list[int]:
-    """Return the ranks of truncated heads, ascending."""
-    return sorted(int(rank) for rank in m.table("svd")["rank"].dropna().unique())
-
-
-def truncation_misleads_bat(m: Measured) -> list[Contrast]:
-    """Hold what BAT rejects with a truncated head, and not with the whole one, to above 0 at each rank."""
-    table = m.table("tbat_approximation").dropna(subset="approximation")
+    "For moderately and minimally constrained models, the bottleneck dimensionality does not impact oversmoothing,
+    although such models still oversmooth." (8)
+    """
+    *others, highest = m.ranks(MODERATE, least=2)
     return [
-        less(
-            f"rejected by the head truncated to {rank} alone, {of}",
-            m.values("tbat_approximation", "excess", rank=of.rank, approximation=rank),
+        within(
+            f"{METRICS[name].label}, {rank} less {highest}", score(m, name, rank), score(m, name, highest), TOLERANCE
         )
-        for of in m.ranks()
-        for rank in sorted(set(table.approximation[table["rank"] == of.rank].astype(int)))
-        if rank < of.rank
+        for name, rank in product(MAIN, others)
     ]
 
 
@@ -175,6 +161,14 @@ CLAIMS = [
         "Validation loss and accuracy put the models in the same order.",
         "Each two ranks: the accuracy of the one with the lower mean loss, less the other's.",
         loss_and_accuracy_agree,
+    ),
+    Claim(
+        "loss-separates-more",
+        "3.4, Table 3.1",
+        "Validation loss separates the models more than accuracy does.",
+        "Range of loss over ranks less the range of accuracy, each as a share of its mean; of all ranks, and of all "
+        "but the lowest.",
+        loss_separates_more,
     ),
     Claim(
         "little-gained-from-16",
@@ -212,6 +206,13 @@ CLAIMS = [
         slight_rise_at_512,
     ),
     Claim(
+        "moderate-ranks-leak-as-much",
+        "8, Tables 4.1 and 4.2",
+        "From rank 16 on, rank does not change oversmoothing under TTO, NSMD, TV and KL.",
+        "Each rank from 16 on less the highest, within a tenth of the value there on either side (equivalence).",
+        moderate_ranks_leak_as_much,
+    ),
+    Claim(
         "loss-correlates",
         "4.2",
         "Validation loss and oversmoothing correlate strongly under TTO, NSMD, TV and KL.",
@@ -232,88 +233,6 @@ CLAIMS = [
         "Mean TBAT at full rank, equal to 0.",
         lambda m: [Contrast(f"TBAT, {m.full()}", tuple(score(m, "tbat", m.full())), exact=True)],
         cannot_fail="for a full-rank head W^T q = W^T p has one solution",
-    ),
-    Claim(
-        "greedy-lowest-under-tto-nsmd",
-        "6.1, Table 6.1",
-        "Under TTO and NSMD greedy decoding is best in every model.",
-        "Each other decoding less greedy, at each rank.",
-        lambda m: [
-            decoded(m, metric, rank, other, "greedy")
-            for metric, rank, other in product(MASS, m.ranks(), ("pure", "top-k", "top-p", "temperature"))
-        ],
-    ),
-    Claim(
-        "temperature-lowest-under-tv",
-        "6.1, Table 6.1",
-        "Under TV temperature is best in every model.",
-        "Each other decoding less temperature, at each rank.",
-        lambda m: [
-            decoded(m, "tv", rank, other, "temperature")
-            for rank, other in product(m.ranks(), ("pure", "greedy", "top-k", "top-p"))
-        ],
-    ),
-    Claim(
-        "order-under-kl",
-        "6.1, Table 6.1",
-        "Under KL pure sampling is best in every model, then temperature, nucleus, top-k and greedy.",
-        "Each decoding less the one that should be next better, at each rank.",
-        lambda m: [decoded(m, "kl", rank, a, b) for rank, (a, b) in product(m.ranks(), pairwise((*OTHERS, "pure")))],
-    ),
-    Claim(
-        "all-decodings-reduce",
-        "6.1, Table 6.1",
-        "Under TTO and NSMD every decoding oversmooths less than pure sampling.",
-        "Pure less each other decoding, at each rank.",
-        lambda m: [decoded(m, metric, rank, "pure", other) for metric, rank, other in product(MASS, m.ranks(), OTHERS)],
-    ),
-    Claim(
-        "no-decoding-lifts",
-        "6.1, Table 6.1",
-        "Under TTO and NSMD no decoding lifts a model above pure sampling from one with a better validation loss.",
-        "Each rank under each other decoding less pure sampling from each rank with a lower loss.",
-        none_lifts,
-    ),
-    Claim(
-        "only-nucleus-improves-tv",
-        "6.1, Table 6.1",
-        "Apart from temperature, only nucleus sampling improves TV over pure sampling, and only at the lowest ranks.",
-        "Greedy and top-k less pure at each rank; pure less nucleus up to rank 8, nucleus less pure from rank 16 on.",
-        lambda m: [
-            *(decoded(m, "tv", rank, other, "pure") for rank in m.ranks() for other in ("greedy", "top-k")),
-            *(decoded(m, "tv", rank, "pure", "top-p") for rank in m.ranks(high=LOW)),
-            *(decoded(m, "tv", rank, "top-p", "pure") for rank in m.ranks(MODERATE)),
-        ],
-    ),
-    Claim(
-        "svd-monotone",
-        "7.1, Tables 7.1 and 7.2",
-        "Oversmoothing rises with each step by which the head's SVD is truncated.",
-        "Each rank of the SVD less the next, within each training.",
-        lambda m: [
-            less(f"{METRICS[metric].label}, SVD rank {a} less {b}", truncated(m, metric, a), truncated(m, metric, b))
-            for metric, (a, b) in product(MAIN, pairwise(svd_ranks(m)))
-        ],
-    ),
-    Claim(
-        "svd-worse-than-learned",
-        "7.1, Tables 4.1, 4.2, 7.1, 7.2",
-        "A head truncated by SVD oversmooths more than a bottleneck learned at the same rank.",
-        "The truncated head less the trained model, at each rank that both have.",
-        lambda m: [
-            less(f"{METRICS[metric].label}, SVD {own} less learned", truncated(m, metric, rank), score(m, metric, own))
-            for metric, rank in product(MAIN, svd_ranks(m))
-            for own in m.family
-            if own.rank == rank and not own.full
-        ],
-    ),
-    Claim(
-        "svd-misleads-bat",
-        "7.1",
-        "To truncate the head before BAT sampling may be detrimental.",
-        "Probability of bytes that BAT rejects with a truncated head and would accept with the whole one, above 0, at "
-        "each rank and truncation. That texts get worse by it is not tested.",
-        truncation_misleads_bat,
     ),
     Claim(
         "all-smoother-than-the-truth",

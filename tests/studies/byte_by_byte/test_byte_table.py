@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from step_jobs import job, outputs
+from step_jobs import job, outputs, write_splits
 
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.statistics import WindowSums, summarise
@@ -118,6 +118,11 @@ def test_markdown(table):
 
 
 def test_script(paths, table, tmp_path):
-    output = outputs(tmp_path)
-    main(job({"vocabulary": [], "sums": paths}, output, {"models": MODELS, "resamples": 200, "seed": 0}))
+    output, settings = outputs(tmp_path), {"models": MODELS, "resamples": 200, "seed": 0}
+    main(job({"vocabulary": [], "sums": paths, "training": []}, output, settings))
     pd.testing.assert_frame_equal(read_record(output.csv).drop(columns="table"), table.drop(columns="table"), rtol=1e-5)
+    text = write_splits(tmp_path, train=b"aab")
+    inputs = {"vocabulary": [], "sums": paths, "training": text["train"], "manifest": text["manifest"]}
+    main(job(inputs, output, settings))
+    counts = read_record(output.csv).query("measure == 'training_occurrences'").set_index("class").value
+    assert (len(counts), counts[A], counts[B], counts.sum()) == (256, 2, 1, 3)

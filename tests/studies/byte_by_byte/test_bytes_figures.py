@@ -9,7 +9,8 @@ from step_jobs import job, write_splits
 from oversmoothing.store.layout import write_csv
 from oversmoothing.tables.record import record
 from studies.byte_by_byte import figures
-from studies.byte_by_byte.figures import KINDS, TEXT, argmax_shares, count_bytes
+from studies.byte_by_byte.figures import KINDS, TEXT, argmax_shares
+from studies.byte_by_byte.table import count_bytes
 
 MODELS = [
     {"model": "truth", "kind": "truth", "rank": None, "seed": 1},

@@ -10,6 +10,8 @@ def sampled(metric, new, rank=None, decoding="pure"):
 AGAINST = {  # the thesis's own prose, by its own tables
     "decodings-write-shorter-words": (4, 28, "Word length, pure less greedy, rank 128"),
     "greedy-farthest-in-bytes": (1, 42, "Byte TV, top-p less pure, rank 8"),
+    "greedy-words-are-valid": (6, 35, "valid words, greedy, rank 4"),
+    "leaking-less-is-necessary": (6, 30, "Byte TV, rank 128 pure beside rank 512 pure"),
 }
 BROKEN = {  # what contradicts a claim that the printed means bear out
     "low-ranks-write-long-words": [sampled("word_length", 4.0, 8)],
@@ -19,6 +21,7 @@ BROKEN = {  # what contradicts a claim that the printed means bear out
     "full-rank-samples-better": [sampled("byte_tv", 0.0, 16)],
     "svd-samples-worse-than-learned": [("sample_quality", {"measure": "mauve", "rank": 128, "kind": "svd"}, 0.999)],
     "quality-gains-diminish": [sampled("mauve", 0.02, 12)],
+    "leaking-less-is-not-sufficient": [sampled("bigram", 0.0, 16, "greedy")],
     "rank-12-only-looks-human": [sampled("word_length", 9.0, 12)],
     "decodings-write-more-valid-words": [sampled("valid_words", 0.0, 16, "greedy")],
     "greedy-repeats-most": [sampled("bigram", 0.0, 16, "greedy")],
@@ -28,6 +31,8 @@ BROKEN = {  # what contradicts a claim that the printed means bear out
 MENDED = {  # what bears out a claim that they contradict
     "decodings-write-shorter-words": [sampled("word_length", 3.0, rank, "greedy") for rank in (16, 32, 128, 512)],
     "greedy-farthest-in-bytes": [sampled("byte_tv", 0.9, 8, "greedy"), sampled("byte_tv", 0.8, 8, "top-p")],
+    "greedy-words-are-valid": [sampled("valid_words", 0.95, rank, "greedy") for rank in (4, 8, 12, 16, 32, 128, 512)],
+    "leaking-less-is-necessary": [sampled("valid_words", 0.95, 128), sampled("byte_tv", 1e-3, 128)],
 }
 
 

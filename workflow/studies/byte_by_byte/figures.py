@@ -18,7 +18,7 @@ from oversmoothing.tables.figures.byte_shares import BYTES, by_frequency, byte_a
 from oversmoothing.tables.figures.style import legend, model_looks, named, style, titled, write_figure
 from oversmoothing.tables.page import label
 from oversmoothing.tables.record import read_record
-from studies.byte_by_byte.table import ARGMAX, NSMD, text_of
+from studies.byte_by_byte.table import ARGMAX, NSMD, count_bytes, text_of
 
 HOLLOW: dict[str, Any] = {"color": "0.3", "marker": "o", "markerfacecolor": "white", "linestyle": "none"}
 OTHERS: dict[str, Any] = {"color": "0.75", "marker": "_", "linestyle": "none", "markersize": 5, "zorder": 1}
@@ -181,14 +181,6 @@ def _draw_never(axes: Axes, models: pd.DataFrame, used: Sequence[int]) -> None:
     axes.spines["left"].set_visible(False)
     axes.invert_yaxis()
     axes.set_title(f"Dark: bytes that occur but are never predicted, and how many of the {len(used)}")
-
-
-def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:
-    """Count each byte value (256,) of uint8 data, in blocks so that a mapped file is never wholly in memory."""
-    counts = np.zeros(BYTES, np.int64)
-    for start in range(0, len(data), block):
-        counts += np.bincount(data[start : start + block], minlength=BYTES)
-    return counts
 
 
 def draw_chart(counts: np.ndarray) -> Figure:

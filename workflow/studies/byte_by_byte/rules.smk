@@ -25,6 +25,8 @@ rule bytes:
 rule bytes_table:
     input:
         vocabulary=VOCABULARY,
+        training=ancient(CORPUS["train"]) if OVER_BYTES and TRAINED else [],
+        manifest=MANIFEST if OVER_BYTES and TRAINED else [],
         sums=expand(f"{RESULTS}/bytes/{{model}}.parquet", model=[row["model"] for row in BY_BYTE]),
     output:
         **table(f"{UNIT}s", "4 Oversmoothing", f"Beside Figures 4.2, 4.3: {UNIT} by {UNIT}"),

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from oversmoothing.data.reader import read_split
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.numerics.statistics import WindowSums, summarise
 from oversmoothing.scores.catalogue.metrics import METRICS
@@ -22,14 +24,19 @@ MOST = 256  # of which each has its rows
 EXTREMES = 10  # most and least frequent bytes, as in Figure 4.3
 ARGMAX, NSMD = "argmax_share", "nsmd"
 OCCURRENCES, SHARE = "occurrences", "share"
+TRAINING = "training_occurrences"
 KEYS = ["window", "byte"]
 
 
 def main(job: Job) -> None:
-    """Read the sums of the truths and the family; write the table in all formats."""
+    """Read the sums of the truths and the family, and the training text if there is one; write the table."""
     settings, names = job.params.settings, names_of(job.input.vocabulary)
     models, title = settings["models"], TITLE.format(f"{names.unit}s".capitalize())
     table = byte_table(read_sums(job.input.sums), models, settings["resamples"], settings["seed"], names)
+    if job.input.training:
+        counts = count_bytes(read_split(job.input.training, job.input.manifest, "train"))
+        of_training = [{"class": byte, "measure": TRAINING, "value": int(n)} for byte, n in enumerate(counts)]
+        table = pd.concat([table, record(of_training)], ignore_index=True)
     write_record(job.output, table, byte_page(table, title, models, names))
 
 
@@ -97,6 +104,14 @@ def byte_table(
     ]
     of_text += [{"class": byte, "measure": SHARE, "value": n / positions.sum()} for byte, n in counts.items()]
     return record(of_text + rows)
+
+
+def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:
+    """Count each byte value (256,) of uint8 data, in blocks so that a mapped file is never wholly in memory."""
+    counts = np.zeros(BYTES.size, np.int64)
+    for start in range(0, len(data), block):
+        counts += np.bincount(data[start : start + block], minlength=BYTES.size)
+    return counts
 
 
 def text_of(table: pd.DataFrame) -> pd.DataFrame:
