@@ -68,10 +68,10 @@ def test_snakemake_is_called_with_the_configs(monkeypatch, capsys):
 
     monkeypatch.setenv("SNAKEMAKE_PROFILE", "cluster")
     monkeypatch.setattr(calls.subprocess, "run", run)
-    assert main(["needs", "--configfile", "config/smoke.yaml", "config/widths.yaml"]) == 3
+    assert main(["needs", "--configfile", "config/smoke.yaml", "config/godey.yaml"]) == 3
     assert called[0][1:4] == ["-m", "snakemake", "--snakefile"]
-    assert called[0][-3:] == ["--configfile", "config/smoke.yaml", "config/widths.yaml"]
-    why = f"snakemake {' '.join(calls.OWN)} --cores 1 --nolock needs --configfile config/smoke.yaml config/widths.yaml"
+    assert called[0][-3:] == ["--configfile", "config/smoke.yaml", "config/godey.yaml"]
+    why = f"snakemake {' '.join(calls.OWN)} --cores 1 --nolock needs --configfile config/smoke.yaml config/godey.yaml"
     assert capsys.readouterr().err == f"Error: no result; to see why: {why}\n"
 
 

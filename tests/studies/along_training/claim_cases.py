@@ -25,6 +25,7 @@ def of_trainings(end, falls=0.5, loss=2.6):
 
 
 CASES = {  # evidence under which a claim holds, and evidence that contradicts it
+    "small-models-saturate": (of_trainings(0.5), of_trainings(0.5, loss=2.5)),
     "layers-are-anisotropic": (of_trainings(0.5), of_trainings(0.05)),
     "few-dimensions-end-anisotropic": (of_trainings(0.5), of_trainings(0.05)),
     "singular-entropy-falls": (of_trainings(0.5), of_trainings(1.19, falls=1.19)),

@@ -190,14 +190,14 @@ def test_a_history_that_is_not_there_is_named_with_its_key():
     check_paths(config | {"studies": []})
 
 
-def test_the_widths_study_extrapolates_to_models_smaller_than_all_that_the_law_is_fitted_to():
-    config = default(**yaml.safe_load((ROOT / "config/widths.yaml").read_text()))
+def test_the_study_of_godey_extrapolates_to_models_smaller_than_all_that_the_law_is_fitted_to():
+    config = default(**yaml.safe_load((ROOT / "config/godey.yaml").read_text()))
     models = plan.models.by_name(config)
     shapes = {model.name: model.settings["model"] for model in trained_models(config, models)}
     sizes = {name: shape["layers"] * shape["width"] ** 2 for name, shape in shapes.items()}
     fitted = fitted_names(config, models)
     assert len({sizes[name] for name in fitted}) >= 3  # else alpha cannot be told
-    assert {"w16-s1337", "w32-s1337"} <= {name for name in sizes if sizes[name] < min(sizes[name] for name in fitted)}
+    assert {"w16-s1", "w32-s5"} <= {name for name in sizes if sizes[name] < min(sizes[name] for name in fitted)}
 
 
 def test_arms_are_not_compared_with_the_law():

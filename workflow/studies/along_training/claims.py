@@ -77,6 +77,23 @@ def singular_entropy_falls(m: Measured) -> list[Contrast]:
     return found
 
 
+def small_models_saturate(m: Measured) -> list[Contrast]:
+    """Hold the last loss of each rank below the highest to above its lowest by one in a hundred.
+
+    "Smaller models can suffer from saturation, characterized as a drop in performance at some advanced point in
+    training followed by a plateau." (abstract)
+    """
+    ends = {rank: [by["loss"] for by in trainings.values()] for rank, trainings in below_the_highest(m).items()}
+    return [
+        Contrast(
+            f"last loss relative to the lowest, less 1, rank {rank}",
+            tuple(float(loss.iloc[-1] / loss.min() - 1) for loss in losses),
+            SATURATED,
+        )
+        for rank, losses in ends.items()
+    ]
+
+
 def after_the_best(measure: Callable[[Measured], str]) -> Callable[[Measured], list[Contrast]]:
     """Return the test whether a measure of models that saturate ends a tenth above its value at the lowest loss."""
 
@@ -96,6 +113,13 @@ def after_the_best(measure: Callable[[Measured], str]) -> Callable[[Measured], l
 
 
 CLAIMS = [
+    Claim(
+        "small-models-saturate",
+        "Godey et al., 3",
+        "Small models saturate: late in training their loss rises again.",
+        "Loss at the end of each rank below the highest, as a share above its lowest along training: above 1 %.",
+        small_models_saturate,
+    ),
     Claim(
         "layers-are-anisotropic",
         "Godey et al., 4.1",
