@@ -1,10 +1,10 @@
 """How often verdicts over seeds are wrong by chance, and how often they tell what was measured.
 
 Run from anywhere: ``python benchmarks/null_verdicts.py [--tables 1000]``. Of each claim that a kept run with several
-seeds tests, it makes contrasts that vary and go together as the kept ones do: a made seed is a mix of the deviations of
-the kept seeds, with normal weights. First each contrast has its mean at its bound, so that any decision is a wrong one;
-then as it was measured. Exits with 1 if a claim is decided wrongly in more than 5 % of tables, but for what so many
-tables leave to chance.
+seeds tests, by each truth if it depends on them, it makes contrasts that vary and go together as the kept ones do: a
+made seed is a mix of the deviations of the kept seeds, with normal weights, and a made text adds its error. First each
+contrast has its mean at its bound, so that any decision is a wrong one; then as it was measured. Exits with 1 if a
+claim is decided wrongly in more than 5 % of tables, but for what so many tables leave to chance.
 """
 
 import argparse
@@ -18,13 +18,16 @@ import numpy as np
 from keeping import keep
 
 from oversmoothing.claims.catalogue import CLAIMS
-from oversmoothing.claims.claim import Claim, judge
+from oversmoothing.claims.claim import Claim, judge_by_truth
 from oversmoothing.claims.contrast import LEAST, LEVEL, Contrast, Outcome, decide
 from oversmoothing.claims.measured import Measured, Rank
 from oversmoothing.tables.record import is_record, read_record
 from studies.across_seeds.claims import CLAIMS as OF_SEEDS
+from studies.argmaxable_classes.claims import CLAIMS as OF_CLASSES
+from studies.byte_by_byte.claims import CLAIMS as OF_BYTES
 from studies.forced_part.claims import CLAIMS as OF_FORCED
 from studies.paired_ranks.dispute import DISPUTE, Arms
+from studies.representation_ranks.claims import CLAIMS as OF_RANKS
 from studies.sample_quality.claims import CLAIMS as OF_SAMPLES
 
 KEPT = measuring.ROOT / "resources/studies"
@@ -35,29 +38,31 @@ def main(tables: int, kept: bool) -> None:
     """Print a line per claim and kept run; exit with 1 if one is decided wrongly too often."""
     most = LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / tables)
     print(
-        f"{tables} tables each\n{'claim':34}{'run':16}contrasts  wrong at the bound  decided, of contrasts, as measured"
+        f"{tables} tables each\n{'claim':56}{'run':16}contrasts  wrong at the bound  decided, of contrasts, as measured"
     )
     worst, found = 0.0, dict[str, list[tuple[str, float, float]]]()
-    for i, (run, claim, contrasts) in enumerate(of_kept_runs()):
+    for i, (run, claim, truth, contrasts) in enumerate(of_kept_runs()):
         draw = np.random.default_rng([i, 7])
         at_bound = [replace(one, values=tuple(np.subtract(one.values, one.mean) + one.nearer)) for one in contrasts]
         wrong = np.mean([any(of != Outcome.OPEN for of in decide(made(at_bound, draw))) for _ in range(tables)])
         told = np.mean([np.mean([of != Outcome.OPEN for of in decide(made(contrasts, draw))]) for _ in range(tables)])
         worst = max(worst, float(wrong))
-        print(f"{claim.id:34}{run:16}{len(contrasts):9}{100 * wrong:18.1f} %{100 * told:35.0f} %", flush=True)
-        found.setdefault(run, []).append((claim.id, float(wrong), float(told)))
+        by = f"{claim.id} ({truth})" if truth else claim.id
+        print(f"{by:56}{run:16}{len(contrasts):9}{100 * wrong:18.1f} %{100 * told:35.0f} %", flush=True)
+        found.setdefault(run, []).append((by, float(wrong), float(told)))
     print(f"worst: {100 * worst:.1f} %")
     for run, own in found.items() if kept else ():
-        sizes = {"sentences": (len(own), "sentences"), "tables": (tables, "tables")}
+        sentences = {by.partition(" ")[0] for by, _, _ in own}
+        sizes = {"sentences": (len(sentences), "sentences"), "tables": (tables, "tables")}
         decided = {f"decided: {name}": (told, "share of contrasts") for name, _, told in own}
         keep("null_verdicts", run, {"wrong": (max(wrong for _, wrong, _ in own), "share of tables")} | sizes | decided)
     sys.exit(worst > most)
 
 
-def of_kept_runs() -> Iterator[tuple[str, Claim, Sequence[Contrast]]]:
-    """Yield each claim that a kept run tests with several seeds, and its contrasts."""
+def of_kept_runs() -> Iterator[tuple[str, Claim, str, Sequence[Contrast]]]:
+    """Yield each claim that a kept run tests with several seeds, its truth, if it has one, and its contrasts."""
     for run, claims in (
-        ("replication", [*CLAIMS, *OF_SEEDS, *OF_SAMPLES]),
+        ("replication", [*CLAIMS, *OF_SEEDS, *OF_SAMPLES, *OF_BYTES, *OF_CLASSES, *OF_RANKS]),
         ("seeds", [*CLAIMS, *OF_SEEDS]),
         ("smollm2", [*CLAIMS, *OF_SEEDS, *OF_FORCED]),
     ):
@@ -73,13 +78,16 @@ def of_kept_runs() -> Iterator[tuple[str, Claim, Sequence[Contrast]]]:
         yield from several(run, DISPUTE, Arms(differences, gradient))
 
 
-def several(run: str, claims: Sequence[Claim], measured: object) -> Iterator[tuple[str, Claim, Sequence[Contrast]]]:
-    """Yield the claims whose contrasts have several seeds, as many in each."""
+def several(
+    run: str, claims: Sequence[Claim], measured: object
+) -> Iterator[tuple[str, Claim, str, Sequence[Contrast]]]:
+    """Yield the claims whose contrasts have several seeds, as many in each, by truth."""
     for claim in claims:
-        contrasts = judge(claim, measured).contrasts
-        seeds = {len(one.values) for one in contrasts}
-        if len(seeds) == 1 and seeds.pop() >= LEAST and not any(one.exact for one in contrasts):
-            yield run, claim, contrasts
+        mean, by_truth = judge_by_truth(claim, measured)
+        for truth, found in (by_truth or {"": mean}).items():
+            seeds = {len(one.values) for one in found.contrasts}
+            if len(seeds) == 1 and seeds.pop() >= LEAST and not any(one.exact for one in found.contrasts):
+                yield run, claim, truth, found.contrasts
 
 
 def made(contrasts: Sequence[Contrast], draw: np.random.Generator) -> list[Contrast]:
@@ -87,6 +95,7 @@ def made(contrasts: Sequence[Contrast], draw: np.random.Generator) -> list[Contr
     values = np.array([one.values for one in contrasts])
     means, seeds = values.mean(axis=1, keepdims=True), values.shape[1]
     mixed = (values - means) @ draw.normal(size=(seeds, seeds)) / math.sqrt(seeds - 1)
+    means = means + [[draw.normal(0, one.error)] for one in contrasts]
     return [replace(one, values=tuple(row)) for one, row in zip(contrasts, means + mixed, strict=True)]
 
 

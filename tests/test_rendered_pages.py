@@ -18,7 +18,15 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
     "bytes": "0.8 and 1.25; at temperature 0.8; at 1.25; < 0.63; > 0.15",
     "cluster": "",
     "decoding": "1.5; 0.7; 0.95; 90 %; 5 %; < 0.05",
-    "findings": "95 %; < 0.01; < 0.03; < 0.25; 0.8; 1.25; temperature 1.5",
+    "expectations": """
+        0.01; 0.05; 63 %; 0.63; 0.15; 62 and 46 %; 27 and 13 %; 0.27; 0.13; 1.2; 0.012
+        0.006; 0.096; 0.192; by -0.043; 0.8; 0.03; 1.25; about 0.10; 0.09; 75 to 90 %; 65 to 80 %; 0.65; 0.80
+        0.1; 0.5; 1 %
+        """,
+    "findings": """
+        95 %; < 0.01; < 0.03; < 0.25; 0.8; 1.25; temperature 1.5
+        2212.09803; 2403.15796; 2210.14199; 2203.12788; 2509.26643; 2510.24966
+        """,
     "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats",
     "lifting": """
         95 %; 0.024; 0.048; < 0.05; tiny = 0.001; near = 0.01; gamma 0.1; eta 0.5
@@ -29,7 +37,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         95 %; 0.95; δ 0.22; 98.5 %; 95 to 99 %; 0.625; 80 %; at most 1 %; matrix at 0.02; start at 0.02; bat 0.22
         0.8; 1.25; loss is 10 %; > -0.01; < 0.01; arXiv 2602.20433; arXiv 2604.28036
         """,
-    "replication": "0.9 MB; at 5 %; 0.7 %",
+    "replication": "0.9 MB; at 5 %; 0.7 %; arXiv 2404.07647",
     "reproducibility": "Tables 4.1 and 4.2; Tables 6.1; (7.1); 6.8 MB; 0.4 MB",
     "results": """
         Table 3.1; Tables 4.1, 4.2; Tables 5.1, 5.2; Table 6.1; Tables 7.1, 7.2; 95 %; Figure 2.1; Figure 3.1

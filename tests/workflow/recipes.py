@@ -78,7 +78,7 @@ def corpus(study):
 def claim(study):
     """Add the claim."""
     test, entry = blocks("A claim")
-    module, first = "scripts/oversmoothing/claims/thesis.py", '    Claim(\n        "truths-beat-the-family"'
+    module, first = "scripts/oversmoothing/claims/decodings.py", '    Claim(\n        "greedy-lowest-under-tto-nsmd"'
     add(study, module, entry, before=first)
     add(study, module, f"{test}\n\n", before="CLAIMS = [")
 

@@ -82,7 +82,7 @@ def test_a_study_has_its_table_in_the_report_and_on_the_page(everything):
 
 
 def test_a_claim_has_a_verdict_here_and_on_the_published_tables(everything):
-    claims = table(everything, "claims").set_index("id")
+    claims = table(everything, "claims").query("truth.isna()").set_index("id")
     assert claims.loc["greedy-leaks-less", ["verdict", "published_verdict"]].notna().all()
     assert "Every model leaks less under greedy decoding than under pure sampling." in page(everything, "claims")
 
