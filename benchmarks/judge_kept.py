@@ -20,7 +20,7 @@ from oversmoothing.claims.catalogue import CLAIMS  # noqa: E402
 from oversmoothing.claims.measured import of_run, of_thesis  # noqa: E402
 from oversmoothing.claims.table import claims_table  # noqa: E402
 from oversmoothing.jobs import import_by_name  # noqa: E402
-from oversmoothing.store.layout import csv_text  # noqa: E402
+from oversmoothing.store.layout import csv_text, read_csv  # noqa: E402
 from oversmoothing.tables.record import is_record, read_record  # noqa: E402
 from plan import models, studies  # noqa: E402
 
@@ -46,7 +46,8 @@ def judged(run: Path) -> pd.DataFrame:
     studies.fill_in(config)
     update_config(config, yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8")))
     config["studies"] = [name for name in config["studies"] if name in studies.there()]
-    tables = {path.stem: read_record(path) for path in (run / "tables").glob("*.csv") if is_record(path)}
+    paths = (run / "tables").glob("*.csv")
+    tables = {path.stem: (read_record if is_record(path) else read_csv)(path) for path in paths}
     printed = {
         name: [ROOT / f"resources/published/table_{number}.csv" for number in numbers]
         for name, numbers in (CORE | studies.tested(config)).items()

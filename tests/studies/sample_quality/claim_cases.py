@@ -1,6 +1,9 @@
 """Evidence for the claims, and against them (tests/claims/)."""
 
+import pandas as pd
 from made_tables import around, by_rank, measured
+
+from oversmoothing.claims.measured import Measured, Rank
 
 
 def sampled(metric, new, rank=None, decoding="pure"):
@@ -44,4 +47,20 @@ def rare(at_16):
     )
 
 
-CASES = {"moderate-ranks-oversample-rare-bytes": (rare(3e-3), rare(7e-4))}  # evidence for it, and against it
+def greedy(at_4, at_288):
+    """Samples of three seeds that end in a phrase of so many characters, with a letter more in one of them."""
+    rows = [
+        {"decoding": "greedy", "label": f"rank {rank}, seed 1", "rank": rank, "value": 0.0, "window": 0}
+        | {"continuation": "Begun as " + ("x" * (length + seed % 2) + " ") * 4, "seed": seed}
+        for rank, length in ((4, at_4), (288, at_288))
+        for seed in (1, 2, 3)
+    ]
+    svd = {**rows[-1], "label": "SVD rank 4, seed 1", "rank": 4, "continuation": "y " * 9}
+    ends = {**svd, "label": "rank 4, seed 1", "continuation": "It ends."}
+    return Measured({"samples": pd.DataFrame([*rows, svd, ends])}, [Rank(4, 4), Rank(288, 288)])
+
+
+CASES = {  # evidence for a claim, and against it
+    "moderate-ranks-oversample-rare-bytes": (rare(3e-3), rare(7e-4)),
+    "lowest-rank-repeats-the-shortest-phrase": (greedy(5, 20), greedy(20, 5)),
+}

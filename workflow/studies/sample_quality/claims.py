@@ -15,6 +15,7 @@ from studies.sample_quality.table import RARE, SECOND
 TWELVE = 12  # the rank whose words look human (5.3)
 HALF = 0.5  # "most" of the words
 NEARLY_ALL = 0.9  # of the words
+TIMES = 3  # that a phrase is repeated at least
 GAINS = {"perplexity": -1, "mauve": 1, "byte_tv": -1, "valid_words": 1}  # metrics of Table 5.3 and their directions
 HUMAN = "human text"
 NOT_GREEDY = ["pure", *(name for name in OTHERS if name != "greedy")]
@@ -120,6 +121,32 @@ def greedy_words_are_nearly_all_valid(m: Measured) -> list[Contrast]:
         less(f"valid words, greedy, {r}", quality(m, "valid_words", r, "greedy"), above=NEARLY_ALL) for r in m.ranks()
     ]
     return [*held, *by_decoding(m, "valid_words", BESIDE_GREEDY)]
+
+
+def lowest_rank_repeats_the_shortest_phrase(m: Measured) -> list[Contrast]:
+    """Contrast the phrases that greedy decoding repeats at the end of a sample with those of the lowest rank.
+
+    "The model with the strictest bottleneck exhibits the shortest repeated phrase". (6.2)
+    """
+    lowest, *others = m.ranks(least=2)
+    table = m.table("samples")
+    greedy = table[(table.decoding == "greedy") & table.label.str.startswith("rank ")]
+    lengths = greedy.assign(length=greedy.continuation.map(repeated)).groupby(["rank", "seed"]).length.mean()
+    if lengths.empty or lowest.rank not in lengths:
+        raise Missing("the table samples has no greedy samples of the lowest rank")
+    return [
+        less(f"characters of the repeated phrase, {rank} less {lowest}", lengths[rank.rank], lengths[lowest.rank])
+        for rank in others
+        if rank.rank in lengths
+    ]
+
+
+def repeated(text: str) -> float:
+    """Return the characters of the shortest phrase with which a text ends three times in a row; NaN if with none."""
+    for length in range(1, len(text) // TIMES + 1):
+        if text.endswith(text[-length:] * TIMES):
+            return float(length)
+    return float("nan")
 
 
 def leak(m: Measured, rank: Rank, decoding: str = "pure") -> pd.Series:
@@ -255,6 +282,14 @@ CLAIMS = [
         "Every decoding gives more valid words than pure sampling, at every rank.",
         "Share of valid words under each other decoding less that under pure, at each rank.",
         lambda m: by_decoding(m, "valid_words", [(other, "pure") for other in OTHERS]),
+    ),
+    Claim(
+        "lowest-rank-repeats-the-shortest-phrase",
+        "6.2, Table 5.1",
+        "Greedy decoding repeats a shorter phrase at the lowest rank than at any other.",
+        "Characters of the phrase with which a greedy sample ends three times in a row, at each other rank less the "
+        "lowest, in the samples that are shown; samples without one are left out.",
+        lowest_rank_repeats_the_shortest_phrase,
     ),
     Claim(
         "greedy-words-are-valid",

@@ -53,4 +53,6 @@ def _assets(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, str], int | 
     return {name: (hub_source(*_named(config)), step(_named(config)[1]))} if name else {}
 
 
-STUDY = Study(mistakes, folders=_folders, assets=_assets, tested={"sample_quality": ("5_3", "6_2", "6_3", "h_1")})
+STUDY = Study(
+    mistakes, folders=_folders, assets=_assets, tested={"sample_quality": ("5_3", "6_2", "6_3", "h_1"), "samples": ()}
+)
