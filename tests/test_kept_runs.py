@@ -1,11 +1,14 @@
 """The studies that are kept: the workflow takes their configs, and the code reads their tables."""
 
+import runpy
+
 import pytest
 import yaml
 from default_config import default
-from kept_runs import RUNS, STUDIES, tables
+from kept_runs import ROOT, RUNS, STUDIES, tables
 
 from checks.config import check
+from oversmoothing.store.layout import csv_text
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.learning_rates import rates_page
 from plan import studies
@@ -37,3 +40,10 @@ def test_its_config_is_one_that_the_workflow_takes_but_for_what_has_gone(study):
 def test_its_page_of_learning_rates_can_be_made(study):
     if "learning_rates" in (kept := tables(study)):
         assert "nan" not in markdown(rates_page(kept["learning_rates"], "t"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["default", "replication"])
+def test_kept_verdicts_are_what_the_code_says_of_the_kept_tables(name):
+    judged = runpy.run_path(str(ROOT / "benchmarks/judge_kept.py"))["judged"]
+    assert csv_text(judged(STUDIES / name)) == (STUDIES / name / "tables/claims.csv").read_text()
