@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from default_config import default
+from kept_runs import STUDIES
+from scipy.stats import ttest_1samp
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.tables.record import chosen
+from oversmoothing.tables.record import chosen, read_record
+from studies.leak_at_equal_loss.finding import differences
 from studies.leak_at_equal_loss.plan import compared
 from studies.leak_at_equal_loss.show import draw
-from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table
+from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table, with_p
 
 SEEDS, STEPS, TRUTHS = (1, 2, 3), {300: 2.4, 450: 2.0, 900: 1.6}, ("truth", "lm")  # losses of the full head
 RANKS = {4: 2.2, 16: 1.8}  # and their losses after 900 steps
@@ -97,11 +100,34 @@ def test_page_and_figure_have_each_truth(table):
     assert [row["rank"] for row in sections["Less the full head at equal loss, against `lm`"].rows] == ["4", "16"]
     assert len(sections["Levels, against `truth`"].rows) == 5
     assert len(sections["Less the full head at equal loss, of samples"].rows) == 2
-    *panels, last = draw(table, TRUTHS).axes
+    *panels, tto, kl = draw(table, TRUTHS).axes
     assert [len(axes.containers) for axes in panels] == [3, 3]
-    assert [axes.get_title(loc="left") for axes in panels] == ["Judged by our own truth", "Judged by lm"]
+    titles = ["TTO, judged by our own truth", "TTO, judged by lm"]
+    assert [axes.get_title(loc="left") for axes in panels] == titles
     assert panels[0].get_ylim() == panels[1].get_ylim()
-    assert len(last.containers) == 4
+    assert [len(axes.containers) for axes in (tto, kl)] == [4, 4]
+    assert len(draw(table, TRUTHS[:1]).axes) == 3
+
+
+def test_p_is_adjusted_over_ranks_and_truths_of_a_measure(values, models):
+    near = values.copy()
+    moved = (near.measure == "tto") & (near.model == "bn4-s2")
+    near.loc[moved, "value"] += 0.001
+    near.loc[(near.measure == "tto") & (near.model == "bn16-s1"), "value"] += 0.02
+    table = equal_loss_table(near, models)
+    rows = table[(table.less == "equal loss on the windows") & (table.measure == "tto")]
+    raw = [ttest_1samp(x, 0).pvalue for x in ([0.02, 0.021, 0.02], [0.01, -0.01, -0.01]) for _ in TRUTHS]
+    expected = [4 * raw[0]] * 2 + [1.0] * 2  # Holm's over four: the third would be 2 * 0.67
+    found = {(row["rank"], row["truth"]): row["p"] for row in rows.to_dict("records")}
+    assert [found[rank, truth] for rank in RANKS for truth in TRUTHS] == pytest.approx(expected, abs=1e-9)
+    assert table[table.less.isna() | (table.less == "rank 288")].p.isna().all()
+
+
+def test_the_kept_table_has_p_of_its_own_rows_and_the_answer_begins_with_the_main_comparison():
+    kept = read_record(STUDIES / "equal_loss/tables/equal_loss.csv")
+    pd.testing.assert_frame_equal(with_p(kept.assign(p=np.nan)), kept, rtol=1e-4)
+    first, *_ = differences(kept)
+    assert first.startswith("TTO less that of the full head at equal loss on the scored text, against truth,")
 
 
 def test_controls_are_full_heads_of_fewer_steps():

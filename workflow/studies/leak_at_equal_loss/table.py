@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtr
 
 from oversmoothing.numerics.equal_loss import at_loss
+from oversmoothing.numerics.statistics import holm
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.tables.contrasts import means, paired
 from oversmoothing.tables.losses import METRICS as LOSSES
@@ -19,7 +21,10 @@ FAMILY = "family"  # the kind of the ranks; controls have another
 TITLE = "The family at equal loss."
 LOSS = "validation_loss"
 ARM, KEYS = ["kind", "rank", "arm", "step"], ["truth", "measure", "seed", "value"]
-EQUAL = {LOSS: "equal loss", "loss": "equal loss on the windows"}  # `less`, by the loss that is equal
+EQUAL = {
+    "loss": "equal loss on the windows",
+    LOSS: "equal loss",
+}  # `less`, by the loss that is equal; the main one first
 CORRELATION = "_correlation"  # at the end of a metric: Pearson's r with validation loss, over the ranks of a seed
 OF_SAMPLES = [name for name in MEASURES if name != "loop"]
 
@@ -31,6 +36,7 @@ def equal_loss_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]]) 
     `models` is what `plan.compared` returns. Intervals are 95 %, by Student's t. Differences are paired by seed, and
     ``less`` names what is subtracted: the highest rank (``rank 288``), or what it shows where it has the same loss,
     interpolated for each seed between two numbers of steps. There is no row where a seed has a loss that none gives.
+    ``p`` is that of `with_p`.
     """
     facts = pd.DataFrame(models).rename(columns={"steps": "step"})
     levels = values.merge(facts, on="model")[[*ARM, *KEYS]]
@@ -45,7 +51,18 @@ def equal_loss_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]]) 
         paired(lower, at_equal_loss(levels, name, lower.arm.unique(), control), less) for name, less in EQUAL.items()
     ]
     table = record(means(levels, *differences, correlations(chosen(levels, kind=FAMILY))))
-    return table.assign(truth=table.truth.replace("", pd.NA), **_units(table))
+    return with_p(table.assign(truth=table.truth.replace("", pd.NA), **_units(table)))
+
+
+def with_p(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the record with ``p`` of its differences at equal loss, adjusted over ranks and truths of a measure."""
+    tested = table[table["less"].isin(list(EQUAL.values())) & (table.sd > 0)]
+    t = tested.value / (tested.sd / np.sqrt(tested.n.astype(float)))
+    p = pd.Series(2 * stdtr(tested.n.astype(float) - 1, -t.abs().astype(float)), index=tested.index)
+    adjusted: dict[Any, float] = {}
+    for _, together in tested.groupby(["less", "measure"]):
+        adjusted |= holm(p[together.index].to_dict())
+    return table.assign(p=table.index.map(adjusted).astype(float))
 
 
 def at_equal_loss(levels: pd.DataFrame, loss: str, arms: Iterable[str], control: Sequence[str]) -> pd.DataFrame:
