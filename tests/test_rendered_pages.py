@@ -18,7 +18,10 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
     "bytes": "0.8 and 1.25; at temperature 0.8; at 1.25; < 0.63; > 0.15",
     "cluster": "",
     "decoding": "1.5; 0.7; 0.95; 90 %; 5 %; < 0.05",
-    "findings": "95 %; < 0.01; < 0.03; < 0.25; 0.8; 1.25; temperature 1.5",
+    "findings": """
+        95 %; -0.01; < 0.03; < 0.25; 1.25; temperature 1.5; < 0.05; > 0.05; > 0.6; < 0.8; > 0.4; < 0.6; 100 %
+        0.8; 0.2 <; < 0.3; 0.33 <; < 0.4
+        """,
     "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats",
     "lifting": """
         95 %; 0.024; 0.048; < 0.05; tiny = 0.001; near = 0.01; gamma 0.1; eta 0.5
