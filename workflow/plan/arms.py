@@ -173,8 +173,8 @@ ARMS = (
         "context",
         "bn{rank}-context{context}",
         keys={**FAMILY.keys, "context": {"description": "As below.", **COUNT}},
-        words="`{rank: r, context: w}`, the same whose logits are functions of the last w bytes alone; its layers share "
-        "them evenly, and `block` or more limits nothing (`bn32-context8-s1337`)",
+        words="`{rank: r, context: w}`, the same whose logits are functions of the last w bytes alone; its "
+        "layers share them evenly, and `block` or more limits nothing (`bn32-context8-s1337`)",
         rank="rank",
         model=("rank", "context"),
     ),

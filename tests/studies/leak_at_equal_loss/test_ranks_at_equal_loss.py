@@ -130,6 +130,44 @@ def test_the_kept_table_has_p_of_its_own_rows_and_the_answer_begins_with_the_mai
     assert first.startswith("TTO less that of the full head at equal loss on the scored text, against truth,")
 
 
+def test_full_heads_that_are_worse_for_other_reasons_are_held_against_those_of_other_steps_and_ranks_against_them():
+    """By hand: those of a context leak .05 more than the line of steps, so a rank leaks .05 less against them."""
+    losses = {"bn288-context2": 2.3, "bn288-context8": 1.9, "bn288-layers1": 2.1}
+    models, rows = [], []
+    arms = [("family", rank, f"bn{rank}", 900) for rank in (*RANKS, 288)] + [
+        ("shorter", 288, f"bn288-{steps}steps", steps) for steps in (450, 300)
+    ]
+    arms += [("context" if "context" in arm else "layers", 288, arm, 900) for arm in losses]
+    for (kind, rank, arm, steps), seed in product(arms, SEEDS):
+        loss = losses.get(arm) or RANKS.get(rank, STEPS[steps])
+        extra = 0.05 if kind == "context" else EXTRA.get(rank, 0)
+        name = f"{arm}-s{seed}"
+        models.append({"model": name, "kind": kind, "rank": rank, "seed": seed, "arm": arm, "steps": steps})
+        values = made(seed, loss, extra).items()
+        rows += [{"model": name, "truth": truth, "measure": m, "value": value} for (truth, m), value in values]
+    table = equal_loss_table(pd.DataFrame(rows), models)
+    main = "equal loss on the windows"
+    for arm, expected in {"bn288-context2": 0.05, "bn288-context8": 0.05, "bn288-layers1": 0, "bn4": 0.02}.items():
+        assert one(table, measure="tto", truth="lm", arm=arm, less=main)["value"] == pytest.approx(expected)
+    against = chosen(table, measure="tto", truth="lm", less=f"{main}, shorter context").set_index("arm").value
+    share = (2.3 - 2.2) / (2.3 - 1.9)  # of the way from the one context to the other, at the loss of rank 4
+    line = (1 - share) * leak(2.3) + share * leak(1.9)
+    assert against["bn4"] == pytest.approx(leak(2.2) + 0.02 - line - 0.05)
+    assert set(against.index) == {"bn4", "bn16"}
+    page = {section.heading: section for section in equal_loss_page(table, TRUTHS).sections}
+    rows = page[f"Other full heads less that of other steps at {main}, against `lm`"].rows
+    assert [row["arm"] for row in rows] == ["bn288-context2", "bn288-context8", "bn288-layers1"]
+    first = draw(table, TRUTHS).axes[0]
+    assert len(first.containers) == 5
+
+
+def test_controls_are_full_heads_of_fewer_steps_and_others_of_as_many():
+    others = [{"rank": 288, "context": 8}, {"rank": 288, "layers": 1}, {"rank": 4, "context": 8}]
+    rows = compared(default(family=[{"rank": 4}, {"rank": 288}, {"rank": 288, "max_steps": 300}, *others]))
+    assert [row["arm"] for row in rows][3:] == ["bn288-context8", "bn288-layers1"]
+    assert [row["steps"] for row in rows] == [900, 900, 300, 900, 900]
+
+
 def test_controls_are_full_heads_of_fewer_steps():
     family = [{"rank": 4}, {"rank": 288}, {"rank": 288, "max_steps": 300}, {"rank": 4, "max_steps": 300}]
     rows = compared(default(family=family))

@@ -16,14 +16,19 @@ from oversmoothing.scores.sums import pure_means
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled, whiskers, write_figure
 from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.kinds import KINDS
 from oversmoothing.tables.losses import predictions
 from oversmoothing.training.history import lowest_loss
-from studies.leak_at_equal_loss.table import EQUAL, FAMILY, LOSS, OF_SAMPLES, equal_loss_page, equal_loss_table
+from studies.leak_at_equal_loss.table import EQUAL, FAMILY, LOSS, OF_SAMPLES, SHORTER, equal_loss_page, equal_loss_table
 from studies.sample_quality.table import summarise_quality
 
 TTO = "tto"
 LINE: dict[str, Any] = {"color": "0.45", "marker": ".", "linestyle": "-", "linewidth": 1.2}
 COLOURS = (PALETTE[2], PALETTE[4], PALETTE[7])  # of truths; none is like that of a rank
+OTHERS: dict[str, dict[str, Any]] = {
+    kind: {"color": "0.2", "marker": KINDS[kind].look[1], "fillstyle": "none", "linestyle": "none", "markersize": 5}
+    for kind in ("context", "layers")
+}
 COMPARED = (TTO, "kl")  # in panels of differences
 WAYS = (("the scored text", "full"), ("validation text", "none"))  # to be at equal loss, in the order of `EQUAL`
 ON_WINDOWS = next(iter(EQUAL))
@@ -86,13 +91,16 @@ def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
         )
         looks = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
         control = Line2D([], [], **LINE, label=f"rank {ranks[-1]}, other steps")
-        legend(figure, [*handles(looks), control, *entries], columns=4)
+        others = {KINDS[kind].title: OTHERS[kind] for kind in OTHERS if (levels.kind == kind).any()}
+        legend(figure, [*handles(looks), control, *handles(others), *entries], columns=4)
     return figure
 
 
 def _line(axes: Axes, table: pd.DataFrame, losses: pd.Series, top: int) -> None:
     table = table.assign(loss=table.arm.map(losses)).sort_values("loss")
-    full = table[table["rank"] == top]
+    full = table[(table["rank"] == top) & table.kind.isin([FAMILY, SHORTER])]
+    for kind, own in table[~table.kind.isin([FAMILY, SHORTER])].groupby("kind"):
+        axes.errorbar(own.loss, own.value, whiskers(own), **OTHERS[str(kind)])
     axes.plot(full.loss, full.value, zorder=1, **LINE)
     for _, row in table[table.kind == FAMILY].iterrows():
         look = {**rank_look(int(row["rank"])), "linestyle": "none"}
@@ -109,7 +117,7 @@ def _differences(axes: Axes, table: pd.DataFrame, judges: Mapping[str, str], ran
     ways = zip(EQUAL.values(), WAYS, strict=True)
     for j, (less, (words, fill)) in enumerate(ways):
         for i, (truth, judge) in enumerate(judges.items()):
-            part = table[(table.less == less) & (table.truth == truth)]
+            part = table[(table.less == less) & (table.truth == truth) & (table.kind == FAMILY)]
             at = [places[int(rank)] + 0.16 * (2 * i + j - len(judges) + 0.5) for rank in part["rank"]]
             look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": "os"[j], "fillstyle": fill}
             look |= {"linestyle": "none"}
