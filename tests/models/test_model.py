@@ -64,6 +64,55 @@ def test_is_causal(positions):
     assert (before[:, 10:] != after[:, 10:]).any()
 
 
+@pytest.mark.parametrize(("layers", "context"), [(1, 5), (2, 5), (2, 6), (3, 1), (3, 24), (4, 2)])
+@pytest.mark.parametrize("positions", ["learned", "rotary"])
+def test_a_byte_beyond_the_context_changes_no_logit_and_the_last_in_it_does(layers, context, positions):
+    """In training on a CPU in bf16 as well, where the attention has other code."""
+    model, changed, at = (
+        small(layers=layers, block=30, context=context, positions=positions, rank=8),
+        tokens(time=30),
+        3,
+    )
+    changed[:, at] = (changed[:, at] + 1) % 256
+
+    def moved(outputs):
+        return (outputs(tokens(time=30)) - outputs(changed)).abs().amax(dim=(0, 2)) > 0
+
+    inside = [at <= position < at + context for position in range(30)]
+    assert not moved(model)[at + context :].any()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert not moved(model)[at + context :].any()
+    model.double()  # so that what is far away is not lost in rounding
+    assert moved(lambda read: model.hidden(read)[1]).tolist() == inside
+    assert sum(model.config.reaches) == context - 1
+
+
+@torch.no_grad()
+def test_a_context_of_the_block_or_more_limits_nothing_and_is_not_stated_where_there_is_none():
+    full = small(rank=4)
+    for context in (24, 25, 1000):
+        assert torch.equal(small(rank=4, context=context)(tokens()), full(tokens()))
+    assert not torch.equal(small(rank=4, context=23)(tokens()), full(tokens()))
+    assert "context" not in full.config.as_dict()
+    assert GPTConfig.from_dict(full.config.as_dict()) == full.config
+    assert GPTConfig.from_dict(small(context=5).config.as_dict()).context == 5
+    weights = small(rank=4, context=3).state_dict()
+    assert all(torch.equal(weights[name], value) for name, value in full.state_dict().items())
+
+
+@pytest.mark.parametrize("time", [9, 300])
+@pytest.mark.parametrize("reach", [0, 3, 8])
+def test_attention_to_a_few_tokens_equals_a_masked_softmax(time, reach):
+    draw = torch.Generator().manual_seed(1)
+    query, key, value = (torch.randn(2, 3, time, 8, generator=draw) for _ in range(3))
+    back = torch.arange(time)[:, None] - torch.arange(time)
+    scores = (query @ key.mT / 8**0.5).masked_fill((back < 0) | (back > reach), -torch.inf)
+    expected = scores.softmax(-1) @ value
+    torch.testing.assert_close(attend(query, key, value, 0.0, reach), expected)
+    low = [x.bfloat16().requires_grad_() for x in (query, key, value)]
+    torch.testing.assert_close(attend(*low, 0.0, reach).float(), expected, atol=0.05, rtol=0.05)
+
+
 @pytest.mark.parametrize(("norm", "reachable"), [("after", 3), ("before", 4)])
 def test_rank_of_the_logits(norm, reachable):
     """With the LayerNorm after the bottleneck h lies in r - 1 dimensions (its gain scaled out), so do the logits."""
@@ -172,6 +221,7 @@ def test_members_of_a_family_start_from_the_same_trunk(initial):
         ({"width": 15}, "width 15 is not a multiple of heads 2"),
         ({"rank": 17}, "rank 17 must lie between 1 and the width, 16"),
         ({"rank": 0}, "rank 0"),
+        ({"context": 0}, "context 0 must be a whole number from 1 on"),
         ({"positions": "sine"}, "positions is 'sine'"),
         ({"bottleneck_norm": "both"}, "bottleneck_norm is 'both'"),
         ({"positions": "rotary", "width": 6}, "even head size, not 6 / 2"),

@@ -45,6 +45,28 @@ def test_full_heads_of_equal_loss_join_the_models_of_the_replication():
     shared = first.keys() & second.keys()
     assert [second[name] for name in shared] == [first[name] for name in shared]
     assert {second[name].rank for name in second.keys() - shared} == {288}
+    third = plan.models.by_name(shipped("equal_loss_controls"))
+    assert [third[name] for name in second] == list(second.values())
+    assert {third[name].kind for name in third.keys() - second.keys()} == {"context", "layers"}
+
+
+def test_a_member_states_a_context_or_layers_only_where_its_entry_does():
+    """So that the settings of all other models, by which they are known, stay as they are."""
+    family = [{"rank": 4}, {"rank": 4, "context": 8}, {"rank": 4, "layers": 1}]
+    config = default(family=family)
+    check(config)
+    models = plan.models.by_name(config)
+    usual, near, flat = (models[f"bn4{name}-s1337"].settings for name in ("", "-context8", "-layers1"))
+    assert "context" not in usual["model"]
+    assert usual == plan.models.by_name(default(family=family[:1]))["bn4-s1337"].settings
+    assert near == {**usual, "model": {**usual["model"], "context": 8}}
+    assert flat == {**usual, "model": {**usual["model"], "layers": 1}}
+    for entry, message in (
+        ({"rank": 4, "context": 0}, r"family\.1: context: 0, but a model sees at least the last byte; write 1 or more"),
+        ({"rank": 4, "temperature": 1.0}, r"family\.1: .* must have either"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            check(default(family=[family[0], entry]))
 
 
 def test_thesis_scale():

@@ -89,7 +89,7 @@ def test_what_redoes_what(tmp_path, monkeypatch):
     model = scripts / "oversmoothing/models/model.py"
     edit(model, '"""The byte-level GPT', '"""Another docstring: the byte-level GPT')
     edit(model, "class Block(nn.Module):", "\n# a comment\n\nclass Block(nn.Module):")
-    edit(model, '    """Causal multi-head self-attention."""\n', "")
+    edit(model, '    """Causal multi-head self-attention, which sees `reach` tokens before its own, or all."""\n', "")
     assert not changed()
     with model.open("a") as file:
         file.write("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import oversmoothing.scores.tbat\n")

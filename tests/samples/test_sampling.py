@@ -45,9 +45,19 @@ def texts(**arguments):
 
 
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
-@pytest.mark.parametrize(("rank", "norm"), [(6, "after"), (6, "before"), (None, "after")])
-def test_the_cache_changes_no_logits(positions, rank, norm):
-    model = small(positions=positions, rank=rank, bottleneck_norm=norm)
+@pytest.mark.parametrize(
+    ("rank", "norm", "context"),
+    [
+        (6, "after", None),
+        (6, "before", None),
+        (None, "after", None),
+        (6, "after", 1),
+        (6, "after", 6),
+        (6, "after", 20),
+    ],
+)
+def test_the_cache_changes_no_logits(positions, rank, norm, context):
+    model = small(positions=positions, rank=rank, bottleneck_norm=norm, context=context)
     tokens = torch.randint(0, 256, (3, 40), generator=torch.Generator().manual_seed(1))
     cache = Cache(model, 3, 40)
     with torch.no_grad():

@@ -4,7 +4,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from oversmoothing.jobs import UserError
-from oversmoothing.tables.quantities import Run, digits, environment, holds
+from oversmoothing.tables.quantities import Quantity, Run, digits, environment, holds, of_seeds, share_of_means
 
 TABLE = """measure,rank,truth,value,low,high,p
 share,4,,0.625,0.6,0.65,0.031
@@ -54,6 +54,8 @@ def shown(run, tmp_path):
         ("run.beside(rank=4)", "0.500"),
         ("of_seeds([2, 4, 6], less=[1, 2, 3])", "2.000 [-0.484, 4.484]"),
         ("at_loss([3, 1], [0.4, 0.2], 2)", "0.300"),
+        ("correlation([1, 2, 3], [2, 4, 3])", "0.500"),
+        ("slope([1, 2, 3], [2, 4, 3])", "0.500"),
     ],
 )
 def test_what_an_expression_prints(shown, expression, text):
@@ -83,3 +85,16 @@ def test_statements_print_nothing(shown):
     assert shown('{% set share = run.forced("share", 4) %}\n{% do holds(share.low > 0.5) %}\nAt 4\n') == "At 4\n"
     with pytest.raises(UndefinedError, match="no attribute 'published'"):
         shown('{{ run.forced("share", 4).published }}')
+
+
+def test_a_share_of_means_has_the_interval_of_all_shares_that_the_seeds_allow():
+    """At the ends of Fieller's interval the mean of part - share * whole over seeds is just told from 0."""
+    part, whole = [0.5, 0.56, 0.51], [0.6, 0.71, 0.63]
+    rest = [w - p for p, w in zip(part, whole, strict=True)]
+    share = share_of_means(*map(of_seeds, (part, whole, rest)))
+    assert share == pytest.approx(sum(part) / sum(whole))
+    for end, of_zero in ((share.low, "low"), (share.high, "high")):
+        left = of_seeds([p - end * w for p, w in zip(part, whole, strict=True)])
+        assert left.row[of_zero] == pytest.approx(0, abs=1e-12)
+    with pytest.raises(UserError, match="may be 0, so nothing is a share of it"):
+        share_of_means(*(Quantity(0.1, {"low": low, "high": 0.2 - low}) for low in (0, -0.1, 0)))

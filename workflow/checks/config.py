@@ -122,6 +122,8 @@ def _members(config: Config) -> Iterator[str]:
                 f"family.{i}: {entry['name']}: `hub` goes with `tokens`: {{tokenizer: {entry['hub']}}}; over bytes "
                 "write `layout: tokens`, for its distributions of bytes"
             )
+        if "rank" in entry and entry.get("context") == 0:
+            yield f"family.{i}: context: 0, but a model sees at least the last byte; write 1 or more: {dict(entry)}"
         yield from _byte_view(f"family.{i}", entry, bytes_are_read)
 
 
@@ -175,8 +177,9 @@ def _byte_view(where: str, entry: Mapping[str, Any], bytes_are_read: bool) -> It
     """Check the keys of an entry that go with byte views alone, or not with them."""
     view = bytes_are_read and entry.get("layout") == "tokens"
     for key in OF_BYTE_VIEW:
-        if key in entry and not view:
-            yield f"{where}: {entry['name']}: `{key}` goes with `layout: tokens` in a study of `tokens: bytes`"
+        if key in entry and not view and not (key == "context" and "rank" in entry):
+            name = f"{entry['name']}: " if "name" in entry else ""
+            yield f"{where}: {name}`{key}` goes with `layout: tokens` in a study of `tokens: bytes`"
     if "layout" in entry and not bytes_are_read and where.startswith("family"):
         yield f"{where}: {entry['name']}: `layout` is for tokens: bytes; leave it out"
     if view and "batch" in entry:

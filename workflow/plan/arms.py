@@ -169,6 +169,23 @@ ARMS = (
         model=("rank",),
         training=("max_steps",),
     ),
+    Arm(
+        "context",
+        "bn{rank}-context{context}",
+        keys={**FAMILY.keys, "context": {"description": "As below.", **COUNT}},
+        words="`{rank: r, context: w}`, the same whose logits are functions of the last w bytes alone; its "
+        "layers share them evenly, and `block` or more limits nothing (`bn32-context8-s1337`)",
+        rank="rank",
+        model=("rank", "context"),
+    ),
+    Arm(
+        "layers",
+        "bn{rank}-layers{layers}",
+        keys={**FAMILY.keys, "layers": {"description": "Transformer blocks, instead of `model.layers`.", **COUNT}},
+        words="`{rank: r, layers: n}`, the same of n transformer blocks (`bn32-layers1-s1337`)",
+        rank="rank",
+        model=("rank", "layers"),
+    ),
     *(_behind(kind) for kind in NOT_LINEAR),
     *(arm for name in OBJECTIVES for arm in _under(name)),
     WIDTH,

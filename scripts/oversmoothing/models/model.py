@@ -45,10 +45,11 @@ class GPTConfig:
     vocabulary: int = BYTES  # v
     biases: bool = False  # in the blocks, as GPT-2 has them; those of the last LayerNorm and the head are left out
     output: str = LINEAR  # kind of the output layer, of `output_kinds.KINDS`
+    context: int | None = None  # tokens, the last ones, of which each logit is a function; None: all in the block
 
     def __post_init__(self) -> None:
         counts = {key: getattr(self, key) for key in ("layers", "heads", "width", "block", "vocabulary")}
-        counts |= {} if self.rank is None else {"rank": self.rank}
+        counts |= {key: given for key in ("rank", "context") if (given := getattr(self, key)) is not None}
         for key, value in counts.items():
             least = 0 if key == "layers" else 1  # a model without blocks is a head alone
             if type(value) is not int or value < least:
@@ -70,6 +71,20 @@ class GPTConfig:
     def entering(self) -> int:
         """Numbers that enter the output layer: one vector of width `rank` unless its kind takes several."""
         return KINDS[self.output].vectors * (self.rank or self.width)
+
+    @property
+    def reaches(self) -> tuple[int | None, ...]:
+        """How many tokens before its own each layer's attention sees, None for all; in sum `context` - 1.
+
+        What a layer sees has seen further back itself, so the layers share the context evenly.
+        """
+        if self.context is None or self.context >= self.block:
+            return (None,) * self.layers
+        return tuple((self.context - 1 + layer) // self.layers for layer in range(self.layers))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the shape as `from_dict` takes it, as models of no limited context have always stated it."""
+        return {key: value for key, value in vars(self).items() if key != "context" or value is not None}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "GPTConfig":
@@ -105,7 +120,7 @@ class GPT(nn.Module):
             angles = rotary_angles(width // config.heads, config.block)
             self.register_buffer("rotary", torch.stack((angles.cos(), angles.sin())), persistent=False)
         self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.blocks = nn.ModuleList(Block(config, reach) for reach in config.reaches)
         as_it_is = config.rank is None and config.entering == width
         self.bottleneck = nn.Identity() if as_it_is else nn.Linear(width, config.entering, bias=False)
         self.norm = nn.LayerNorm(width if config.bottleneck_norm == "before" else out, bias=False)
@@ -200,10 +215,10 @@ def initial_std(name: str, parameter: Tensor, initial: str, config: GPTConfig) -
 class Block(nn.Module):
     """Pre-norm transformer block: attention, then a feed-forward network, each with a residual connection."""
 
-    def __init__(self, config: GPTConfig) -> None:
+    def __init__(self, config: GPTConfig, reach: int | None = None) -> None:
         super().__init__()
         self.attention_norm = nn.LayerNorm(config.width, bias=config.biases)
-        self.attention = Attention(config)
+        self.attention = Attention(config, reach)
         self.feed_forward_norm = nn.LayerNorm(config.width, bias=config.biases)
         self.feed_forward = FeedForward(config)
 
@@ -213,10 +228,11 @@ class Block(nn.Module):
 
 
 class Attention(nn.Module):
-    """Causal multi-head self-attention."""
+    """Causal multi-head self-attention, which sees `reach` tokens before its own, or all."""
 
-    def __init__(self, config: GPTConfig) -> None:
+    def __init__(self, config: GPTConfig, reach: int | None = None) -> None:
         super().__init__()
+        self.reach = reach
         self.heads = config.heads
         self.dropout = config.dropout
         self.query_key_value = nn.Linear(config.width, 3 * config.width, bias=config.biases)
@@ -229,7 +245,7 @@ class Attention(nn.Module):
         query, key, value = qkv.transpose(1, 3).unbind(dim=2)
         if rotary is not None:
             query, key = rotate(query, *rotary), rotate(key, *rotary)
-        mixed = attend(query, key, value, self.dropout if self.training else 0.0)
+        mixed = attend(query, key, value, self.dropout if self.training else 0.0, self.reach)
         mixed = mixed.transpose(1, 2).reshape(batch, time, width)
         return self.residual_dropout(self.out(mixed))
 
@@ -247,18 +263,25 @@ class FeedForward(nn.Module):
         return self.dropout(self.out(F.gelu(self.into(x))))
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
-    """Causal attention; all tensors have shape (batch, heads, time, size).
+def attend(query: Tensor, key: Tensor, value: Tensor, dropout: float, reach: int | None = None) -> Tensor:
+    """Causal attention to `reach` tokens before each, or to all; all tensors have shape (batch, heads, time, size).
 
     For training on a CPU in bf16, PyTorch's fused kernel is twice as slow as explicit products, whose time x time
     weights fit into memory for short blocks.
     """
     time, size = query.shape[-2:]
+    beyond = None  # where a token is too far back
+    if reach is not None and reach < time - 1:
+        beyond = torch.ones(time, time, dtype=torch.bool, device=query.device).tril(-reach - 1)
     if query.device.type == "cpu" and query.dtype == torch.bfloat16 and query.requires_grad and time <= 512:
         future = torch.full((time, time), -math.inf, dtype=query.dtype).triu(1)
+        future = future if beyond is None else future.masked_fill(beyond, -math.inf)
         q, k, v = query.flatten(0, 1), key.flatten(0, 1), value.flatten(0, 1)
         scores = torch.baddbmm(future.expand(len(q), time, time), q, k.transpose(1, 2), alpha=size**-0.5)
         return torch.bmm(F.dropout(scores.softmax(dim=-1), dropout), v).view(value.shape)
+    if beyond is not None:
+        seen = ~(beyond | beyond.new_ones(time, time).triu(1))
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=dropout)
     return F.scaled_dot_product_attention(query, key, value, is_causal=True, dropout_p=dropout)
 
 

@@ -32,7 +32,7 @@ def load_metadata(path: str | Path) -> dict[str, str]:
 
 def save_model(path: str | Path, config: GPTConfig, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
     """Write a GPT's weights with its config in the header, so that the file is self-contained."""
-    save_tensors(path, tensors, {**metadata, "config": json.dumps(vars(config), sort_keys=True)})
+    save_tensors(path, tensors, {**metadata, "config": json.dumps(config.as_dict(), sort_keys=True)})
 
 
 def load_model(path: str | Path, device: torch.device | str = "cpu", shape: Mapping[str, Any] | None = None) -> GPT:

@@ -6,9 +6,8 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from oversmoothing.models.model import GPT, Attention, Block, rotate
+from oversmoothing.models.model import GPT, Attention, Block, attend, rotate
 
 NOT_FINITE = "the model's logits are not all finite numbers; its weights are damaged, or its training diverged"
 
@@ -51,9 +50,11 @@ class Cache:
             query, key, value = _project(block.attention, block.attention_norm(x), rotary)
             keys[:, :, start:end], values[:, :, start:end] = key, value
             if start:
-                mixed = _attend(query, keys[:, :, :end], values[:, :, :end])
+                reach = block.attention.reach
+                first = 0 if reach is None else max(0, start - reach)
+                mixed = _attend(query, keys[:, :, first:end], values[:, :, first:end])
             else:
-                mixed = F.scaled_dot_product_attention(query, key, value, is_causal=True)
+                mixed = attend(query, key, value, dropout=0.0, reach=block.attention.reach)
             x = x + block.attention.out(mixed.transpose(1, 2).flatten(2))
             x = x + block.feed_forward(block.feed_forward_norm(x))
         self.filled = end

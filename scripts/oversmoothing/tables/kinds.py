@@ -31,6 +31,8 @@ KINDS = {  # in the order of tables and legends
     ),
     "backward": Kind("gradient alone", (5, "P", (0, (3, 1, 1, 1))), "full head, gradient of that rank"),
     "shorter": Kind("learned for fewer steps", (8, "d", (0, (5, 1)))),
+    "context": Kind("sees fewer bytes", (6, "<", (0, (5, 1)))),
+    "layers": Kind("of fewer layers", (7, "X", (0, (5, 1)))),
     **{
         kind: Kind(OUTPUTS[kind].title, (i, MARKERS[i % len(MARKERS)], (0, (1, 2))))
         for i, kind in enumerate(NOT_LINEAR, 1)

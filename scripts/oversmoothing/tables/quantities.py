@@ -7,6 +7,7 @@ that does not select exactly one row is an error, so a page cannot quote a numbe
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import correlation, linear_regression
 from typing import Any
 
 import jinja2
@@ -128,6 +129,26 @@ def of_seeds(values: Sequence[float], less: Sequence[float] | None = None) -> Qu
     return Quantity(mean, {"low": low, "high": high})
 
 
+def share_of_means(part: Quantity, whole: Quantity, rest: Quantity) -> Quantity:
+    """Return one mean by another over the same seeds, with Fieller's 95 % interval (1954), without values by seed.
+
+    `rest` is the mean of what `whole` is above `part`, by seed: the three intervals by Student's t give the covariance.
+    The interval holds each share s of which 0 lies in the interval of `part` - s `whole`.
+    """
+    in_part, in_whole, in_rest = ((of.row["high"] - of.row["low"]) ** 2 / 4 for of in (part, whole, rest))
+    both = (in_part + in_whole - in_rest) / 2
+    square, middle, last = whole**2 - in_whole, part * whole - both, part**2 - in_part
+    if not square > 0:
+        raise UserError(f"{dict(whole.row)}: it may be 0, so nothing is a share of it")
+    half = math.sqrt(middle**2 - square * last)
+    return Quantity(part / whole, {"low": (middle - half) / square, "high": (middle + half) / square})
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return the slope of the line through points by least squares."""
+    return linear_regression(x, y).slope
+
+
 def holds(statement: bool) -> None:
     """Raise if a statement beside the numbers of a page is not true of them."""
     if not statement:
@@ -146,5 +167,6 @@ def environment(folder: str | Path, **names: Any) -> jinja2.Environment:
         finalize=lambda value: digits(value) if isinstance(value, float) else value,
     )
     made.filters |= {"digits": digits, "percent": percent}
-    made.globals |= {"holds": holds, "of_seeds": of_seeds, "at_loss": at_loss, "min": min, "max": max, **names}
+    made.globals |= {"holds": holds, "of_seeds": of_seeds, "at_loss": at_loss, "min": min, "max": max}
+    made.globals |= {"correlation": correlation, "slope": slope, "share_of_means": share_of_means, **names}
     return made

@@ -63,7 +63,8 @@ KEYS = {
     "leak": Column(TEXT, "what an area is over: none, TTO; `impossible`, the mass on impossible tokens"),
     "less": Column(
         TEXT,
-        "what `value` is a difference from, paired by seed: `rank 8`, a kind (`family`), a truth, `equal loss`, `cut`",
+        "what `value` is a difference from, paired by seed: `rank 8`, a kind (`family`), a truth, `equal loss`, `cut`, "
+        "`full rank`",
     ),
     "quantile": Column(NUMBER, "share of the positions with lower values, of a quantile of `measure`; none of a mean"),
     "measure": Column(TEXT, MEASURE, True),

@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from default_config import default
+from kept_runs import STUDIES
+from scipy.stats import ttest_1samp
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
-from oversmoothing.tables.record import chosen
+from oversmoothing.tables.record import chosen, read_record
+from studies.leak_at_equal_loss.finding import differences
 from studies.leak_at_equal_loss.plan import compared
 from studies.leak_at_equal_loss.show import draw
-from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table
+from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table, with_p
 
 SEEDS, STEPS, TRUTHS = (1, 2, 3), {300: 2.4, 450: 2.0, 900: 1.6}, ("truth", "lm")  # losses of the full head
 RANKS = {4: 2.2, 16: 1.8}  # and their losses after 900 steps
@@ -97,11 +100,72 @@ def test_page_and_figure_have_each_truth(table):
     assert [row["rank"] for row in sections["Less the full head at equal loss, against `lm`"].rows] == ["4", "16"]
     assert len(sections["Levels, against `truth`"].rows) == 5
     assert len(sections["Less the full head at equal loss, of samples"].rows) == 2
-    *panels, last = draw(table, TRUTHS).axes
+    *panels, tto, kl = draw(table, TRUTHS).axes
     assert [len(axes.containers) for axes in panels] == [3, 3]
-    assert [axes.get_title(loc="left") for axes in panels] == ["Judged by our own truth", "Judged by lm"]
+    titles = ["TTO, judged by our own truth", "TTO, judged by lm"]
+    assert [axes.get_title(loc="left") for axes in panels] == titles
     assert panels[0].get_ylim() == panels[1].get_ylim()
-    assert len(last.containers) == 4
+    assert [len(axes.containers) for axes in (tto, kl)] == [4, 4]
+    assert len(draw(table, TRUTHS[:1]).axes) == 3
+
+
+def test_p_is_adjusted_over_ranks_and_truths_of_a_measure(values, models):
+    near = values.copy()
+    moved = (near.measure == "tto") & (near.model == "bn4-s2")
+    near.loc[moved, "value"] += 0.001
+    near.loc[(near.measure == "tto") & (near.model == "bn16-s1"), "value"] += 0.02
+    table = equal_loss_table(near, models)
+    rows = table[(table.less == "equal loss on the windows") & (table.measure == "tto")]
+    raw = [ttest_1samp(x, 0).pvalue for x in ([0.02, 0.021, 0.02], [0.01, -0.01, -0.01]) for _ in TRUTHS]
+    expected = [4 * raw[0]] * 2 + [1.0] * 2  # Holm's over four: the third would be 2 * 0.67
+    found = {(row["rank"], row["truth"]): row["p"] for row in rows.to_dict("records")}
+    assert [found[rank, truth] for rank in RANKS for truth in TRUTHS] == pytest.approx(expected, abs=1e-9)
+    assert table[table.less.isna() | (table.less == "rank 288")].p.isna().all()
+
+
+def test_the_kept_table_has_p_of_its_own_rows_and_the_answer_begins_with_the_main_comparison():
+    kept = read_record(STUDIES / "equal_loss/tables/equal_loss.csv")
+    pd.testing.assert_frame_equal(with_p(kept.assign(p=np.nan)), kept, rtol=1e-4)
+    first, *_ = differences(kept)
+    assert first.startswith("TTO less that of the full head at equal loss on the scored text, against truth,")
+
+
+def test_full_heads_that_are_worse_for_other_reasons_are_held_against_those_of_other_steps_and_ranks_against_them():
+    """By hand: those of a context leak .05 more than the line of steps, so a rank leaks .05 less against them."""
+    losses = {"bn288-context2": 2.3, "bn288-context8": 1.9, "bn288-layers1": 2.1}
+    models, rows = [], []
+    arms = [("family", rank, f"bn{rank}", 900) for rank in (*RANKS, 288)] + [
+        ("shorter", 288, f"bn288-{steps}steps", steps) for steps in (450, 300)
+    ]
+    arms += [("context" if "context" in arm else "layers", 288, arm, 900) for arm in losses]
+    for (kind, rank, arm, steps), seed in product(arms, SEEDS):
+        loss = losses.get(arm) or RANKS.get(rank, STEPS[steps])
+        extra = 0.05 if kind == "context" else EXTRA.get(rank, 0)
+        name = f"{arm}-s{seed}"
+        models.append({"model": name, "kind": kind, "rank": rank, "seed": seed, "arm": arm, "steps": steps})
+        values = made(seed, loss, extra).items()
+        rows += [{"model": name, "truth": truth, "measure": m, "value": value} for (truth, m), value in values]
+    table = equal_loss_table(pd.DataFrame(rows), models)
+    main = "equal loss on the windows"
+    for arm, expected in {"bn288-context2": 0.05, "bn288-context8": 0.05, "bn288-layers1": 0, "bn4": 0.02}.items():
+        assert one(table, measure="tto", truth="lm", arm=arm, less=main)["value"] == pytest.approx(expected)
+    against = chosen(table, measure="tto", truth="lm", less=f"{main}, shorter context").set_index("arm").value
+    share = (2.3 - 2.2) / (2.3 - 1.9)  # of the way from the one context to the other, at the loss of rank 4
+    line = (1 - share) * leak(2.3) + share * leak(1.9)
+    assert against["bn4"] == pytest.approx(leak(2.2) + 0.02 - line - 0.05)
+    assert set(against.index) == {"bn4", "bn16"}
+    page = {section.heading: section for section in equal_loss_page(table, TRUTHS).sections}
+    rows = page[f"Other full heads less that of other steps at {main}, against `lm`"].rows
+    assert [row["arm"] for row in rows] == ["bn288-context2", "bn288-context8", "bn288-layers1"]
+    first = draw(table, TRUTHS).axes[0]
+    assert len(first.containers) == 5
+
+
+def test_controls_are_full_heads_of_fewer_steps_and_others_of_as_many():
+    others = [{"rank": 288, "context": 8}, {"rank": 288, "layers": 1}, {"rank": 4, "context": 8}]
+    rows = compared(default(family=[{"rank": 4}, {"rank": 288}, {"rank": 288, "max_steps": 300}, *others]))
+    assert [row["arm"] for row in rows][3:] == ["bn288-context8", "bn288-layers1"]
+    assert [row["steps"] for row in rows] == [900, 900, 300, 900, 900]
 
 
 def test_controls_are_full_heads_of_fewer_steps():

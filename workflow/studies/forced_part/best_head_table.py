@@ -11,7 +11,8 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import IN_BRACKETS, MODEL, Page, Section, pivot
 from oversmoothing.tables.story import legend
-from studies.forced_part.table import measures_table
+from studies.forced_part.added import ADDED, FORCED, OF_BEST_HEAD, with_added
+from studies.forced_part.table import added_section, measures_table
 
 TITLE = "What a model's rank forces, and what its own head, norm and trunk add."
 FITTED, GAP = "rank_fitted", "gap"
@@ -23,6 +24,12 @@ COLUMNS = {
     "the rest": "rest",
     "by the rank, where fitted": FITTED,
 }
+OF_RANKS = {
+    "KL added (nats)": ADDED,
+    "the best head found, at most": "best_of_added",
+    "the trained head": "trained_of_added",
+    "behind its LayerNorm": FORCED,
+}  # means over seeds
 DECIMALS = dict.fromkeys(COLUMNS, 4) | {"KL (nats)": 3, "the rest": 3}
 
 
@@ -32,7 +39,7 @@ def main(job: Job) -> None:
     summaries = {
         Path(path).stem: summarise_best_head(path, settings["resamples"], settings["seed"]) for path in job.input.scores
     }
-    table = measures_table(summaries, settings["models"])
+    table = with_added(measures_table(summaries, settings["models"]), OF_BEST_HEAD)
     write_record(job.output, table, best_head_page(table))
 
 
@@ -64,11 +71,14 @@ def best_head_page(table: pd.DataFrame) -> Page:
     """Page with a section per truth and a row per model."""
     sections = [
         Section(f"Against `{truth}`", pivot(part, [MODEL], COLUMNS, DECIMALS))
-        for truth, part in table.groupby("truth", sort=False)
+        for truth, part in table[table.model.notna()].groupby("truth", sort=False)
     ]
+    sections += added_section(table, OF_RANKS)
     n = int(table.n[table.measure == "kl"].max())
     gap = f"{table.value[table.measure == GAP].max():.1g}"
-    return Page(TITLE, sections, legend(__file__, "best_head", n=n, gap=gap), IN_BRACKETS)
+    return Page(
+        TITLE, sections, legend(__file__, "best_head", n=n, gap=gap, added=(table.measure == FORCED).any()), IN_BRACKETS
+    )
 
 
 if __name__ == "__main__":

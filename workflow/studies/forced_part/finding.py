@@ -5,8 +5,9 @@ from itertools import groupby
 
 import pandas as pd
 
-from oversmoothing.claims.story.answers import SEVERAL, amount, at, mean_within
+from oversmoothing.claims.story.answers import SEVERAL, amount, at, at_each, mean_within
 from oversmoothing.store.layout import number
+from studies.forced_part.added import FORCED, LESS
 
 HALF, TENTH = 0.5, 0.1
 NOT_FORCED = "What is not forced is the model's own: its trunk, its training and its text."
@@ -34,6 +35,12 @@ def finding(table: pd.DataFrame) -> str:
     else:
         said = [words.format(f"to {truth}") for truth, words in told.items()]
     return f"Whatever can enter it, the head forces {'; '.join(said)}"
+
+
+def of_added(table: pd.DataFrame) -> Iterator[str]:
+    """Yield the share of what each rank adds to the KL of full rank that its head forces, against each truth."""
+    sentence = f"Of the KL that a rank adds to that of {LESS}, its head (behind its LayerNorm) forces a share of {{}}."
+    yield from at_each(table[table.seed.notna()], sentence, measure=FORCED, less=LESS, kind="family")
 
 
 def opening(table: pd.DataFrame) -> Iterator[str]:

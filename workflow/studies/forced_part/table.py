@@ -17,8 +17,9 @@ from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import IN_BRACKETS, MODEL, Page, Section, pivot
-from oversmoothing.tables.record import facts, numbers, read_record, record
+from oversmoothing.tables.record import chosen, facts, numbers, read_record, record
 from oversmoothing.tables.story import legend
+from studies.forced_part.added import ADDED, FORCED, LESS, OF_FORCED, with_added
 from studies.forced_part.figure import draw
 
 AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
@@ -36,9 +37,12 @@ COLUMNS = {
     "TV": "tv",
     "TV of q*": "nearest_tv",
     "faces": FACE,
+    "KL added (nats)": ADDED,
+    "forced, share of KL added": FORCED,
     "forced with norm (nats)": "norm_forced",
     "of KL there (nats)": "norm_kl",
 }
+OF_RANKS = {"KL added (nats)": ADDED, "behind its LayerNorm": FORCED}  # means over seeds
 DECIMALS = dict.fromkeys(COLUMNS, 3) | dict.fromkeys(
     ("forced (nats)", "forced with norm (nats)"), 4
 )  # small at high ranks
@@ -50,7 +54,7 @@ def main(job: Job) -> None:
     summaries = {
         Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
     }
-    table = measures_table(summaries, settings["models"])
+    table = with_added(measures_table(summaries, settings["models"]), OF_FORCED)
     write_record(job.output, table, forced_page(table, settings["title"]))
     if any(model["kind"] == "family" for model in settings["models"]):
         write_figure(draw(read_record(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
@@ -108,7 +112,7 @@ def measures_table(
 
 def forced_page(table: pd.DataFrame, title: str) -> Page:
     """Page with a section per truth and a row per model."""
-    named = table.assign(head=table.kind.map(TITLES))
+    named = table[table.model.notna()].assign(head=table.kind.map(TITLES))
     sections = [
         Section(
             f"Against `{truth}`",
@@ -116,11 +120,19 @@ def forced_page(table: pd.DataFrame, title: str) -> Page:
         )
         for truth, part in named.groupby("truth", sort=False)
     ]
+    sections += added_section(table, OF_RANKS)
     counts = table.n[table.measure == "norm_forced"]
     on_norm = None if counts.empty else int(counts.max())
     gap = f"{table.value[table.measure == GAP].max():.1g}"
-    words = legend(__file__, "forced", n=int(table.n.max()), on_norm=on_norm, gap=gap)
+    added = (table.measure == FORCED).any()
+    words = legend(__file__, "forced", n=int(table.n.max()), on_norm=on_norm, gap=gap, added=added)
     return Page(title, sections, words, IN_BRACKETS)
+
+
+def added_section(table: pd.DataFrame, columns: Mapping[str, str]) -> list[Section]:
+    """Section with the shares of what each rank adds, means over seeds; none without several seeds."""
+    rows = pivot(chosen(table, less=LESS, seed=None), ["rank", "truth"], columns)
+    return [Section("Of the KL that a rank adds to that of full rank, over seeds, forced by", rows)] if rows else []
 
 
 if __name__ == "__main__":

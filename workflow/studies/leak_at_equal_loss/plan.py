@@ -9,15 +9,19 @@ from plan.models import by_name, full_models, model_rows
 from plan.studies import Study
 
 SHORTER = "shorter"
+OTHERS = ("context", "layers")  # full heads that predict worse for another reason, after as many steps
 
 
 def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Facts of the family and its controls, full heads of other ``steps``; none without a lower rank and a control."""
+    """Facts of the family and its controls: full heads of other ``steps``, and others of as many.
+
+    There are none without a lower rank and a control of other steps.
+    """
     trained = {model.name: model for model in of_type(Trained, by_name(config))}
     full = {trained[name].rank for name in full_models(trained.values()).values()}
     rows = [
         {**row, "steps": trained[row["model"]].settings["training"]["max_steps"]}
-        for row in model_rows(trained, FAMILY.kind, SHORTER)
+        for row in model_rows(trained, FAMILY.kind, SHORTER, *OTHERS)
         if row["kind"] == FAMILY.kind or row["rank"] in full
     ]
     there = {(row["kind"], row["rank"] in full) for row in rows}

@@ -1,4 +1,4 @@
-"""The family beside full heads that learned for fewer steps, at equal loss: leak, divergence and quality of samples.
+"""The family beside full heads that predict worse, at equal loss: leak, divergence and quality of samples.
 
 Needs: weights, histories, logits and scores of the family and of the controls; quality of the family's samples.
 Makes: equal_loss/samples/{model}.parquet, equal_loss/quality/{model}.parquet, tables/equal_loss.{csv,md,html,tex},
@@ -8,8 +8,8 @@ figures/equal_loss.{png,svg,pdf}.
 from studies.leak_at_equal_loss import plan as equal_loss
 
 AT_EQUAL_LOSS = equal_loss.compared(config)
-CONTROLS = [row["model"] for row in AT_EQUAL_LOSS if row["kind"] == equal_loss.SHORTER]
-RANKED = [row["model"] for row in AT_EQUAL_LOSS if row["kind"] != equal_loss.SHORTER]
+CONTROLS = [row["model"] for row in AT_EQUAL_LOSS if row["kind"] != "family"]
+RANKED = [row["model"] for row in AT_EQUAL_LOSS if row["kind"] == "family"]
 OF_CONTROLS = {part: f"{RESULTS}/equal_loss/{part}/{{model}}.parquet" for part in ("samples", "quality")}
 
 

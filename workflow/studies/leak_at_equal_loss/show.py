@@ -16,15 +16,22 @@ from oversmoothing.scores.sums import pure_means
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled, whiskers, write_figure
 from oversmoothing.tables.formats import write_record
+from oversmoothing.tables.kinds import KINDS
 from oversmoothing.tables.losses import predictions
 from oversmoothing.training.history import lowest_loss
-from studies.leak_at_equal_loss.table import EQUAL, FAMILY, LOSS, OF_SAMPLES, equal_loss_page, equal_loss_table
+from studies.leak_at_equal_loss.table import EQUAL, FAMILY, LOSS, OF_SAMPLES, SHORTER, equal_loss_page, equal_loss_table
 from studies.sample_quality.table import summarise_quality
 
 TTO = "tto"
 LINE: dict[str, Any] = {"color": "0.45", "marker": ".", "linestyle": "-", "linewidth": 1.2}
 COLOURS = (PALETTE[2], PALETTE[4], PALETTE[7])  # of truths; none is like that of a rank
-NEAR = 0.01
+OTHERS: dict[str, dict[str, Any]] = {
+    kind: {"color": "0.2", "marker": KINDS[kind].look[1], "fillstyle": "none", "linestyle": "none", "markersize": 5}
+    for kind in ("context", "layers")
+}
+COMPARED = (TTO, "kl")  # in panels of differences
+WAYS = (("the scored text", "full"), ("validation text", "none"))  # to be at equal loss, in the order of `EQUAL`
+ON_WINDOWS = next(iter(EQUAL))
 
 
 def main(job: Job) -> None:
@@ -54,64 +61,71 @@ def judged(paths: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 
 def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
-    """Draw what `table.equal_loss_table` returns: a panel for each truth, and one of differences."""
+    """Draw what `table.equal_loss_table` returns: a panel for each truth, and one of differences for each metric."""
     levels = table[table.arm.notna() & table.less.isna()]
-    losses = levels[levels.measure == LOSS].set_index("arm").value
+    losses = levels[levels.measure == ON_WINDOWS].set_index("arm").value
     ranks = sorted(int(rank) for rank in levels["rank"].unique())
+    count = len(truths) + len(COMPARED)
+    columns = 2 if len(truths) > 1 else count
     with style():
-        figure = Figure(figsize=(4.1 * (len(truths) + 1), 4.4))
-        *panels, last = figure.subplots(1, len(truths) + 1)
+        figure = Figure(figsize=(4.4 * columns, 0.8 + 3.9 * -(-count // columns)))
+        axes = list(figure.subplots(-(-count // columns), columns, squeeze=False).flat)
+        for unused in axes[count:]:
+            unused.remove()
         judges = {truth: named(truth, len(truths) > 1) for truth in truths}
-        for axes, truth in zip(panels, truths, strict=True):
-            _line(axes, levels[(levels.measure == TTO) & (levels.truth == truth)], losses, ranks[-1])
-            axes.set_title(f"Judged by {judges[truth]}", size="medium")
-            axes.sharey(panels[0])
-        panels[0].set_ylabel(f"{METRICS[TTO].name}, lower is better")
-        entries = _left(last, table[table.measure == TTO], judges, ranks)
+        for panel, truth in zip(axes, truths, strict=False):
+            _line(panel, levels[(levels.measure == TTO) & (levels.truth == truth)], losses, ranks[-1])
+            panel.set_title(f"TTO, judged by {judges[truth]}", size="medium")
+            panel.sharey(axes[0])
+        axes[0].set_ylabel(f"{METRICS[TTO].name}, lower is better")
+        for panel, metric in zip(axes[len(truths) : count], COMPARED, strict=True):
+            entries = _differences(panel, table[table.measure == metric], judges, ranks)
+            panel.set_title(f"{METRICS[metric].label} above the full head's at equal loss", size="medium")
+            panel.set_ylabel(f"{METRICS[metric].label}, 0: as the full head")
+        where = "the first panels" if len(truths) > 1 else "the first panel"
         titled(
             figure,
-            "Does a low rank leak more than a full head that predicts as well?",
-            "Left: each point is a rank, after all steps; the line is the full head after fewer or more steps.\n"
-            "Right: how far a rank's TTO is above the full head's, at equal steps and at equal loss. Bars: 95 %.",
+            "Is a low rank unlike a full head that predicts as well?",
+            f"Points in {where} are ranks, after all steps; the line is the full head after fewer or more steps.\n"
+            "Differences at equal loss: on the scored text, filled; on validation text, hollow. Bars: 95 %.",
         )
         looks = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
         control = Line2D([], [], **LINE, label=f"rank {ranks[-1]}, other steps")
-        legend(figure, [*handles(looks), control, *entries], columns=6)
+        others = {KINDS[kind].title: OTHERS[kind] for kind in OTHERS if (levels.kind == kind).any()}
+        legend(figure, [*handles(looks), control, *handles(others), *entries], columns=4)
     return figure
 
 
 def _line(axes: Axes, table: pd.DataFrame, losses: pd.Series, top: int) -> None:
     table = table.assign(loss=table.arm.map(losses)).sort_values("loss")
-    full = table[table["rank"] == top]
+    full = table[(table["rank"] == top) & table.kind.isin([FAMILY, SHORTER])]
+    for kind, own in table[~table.kind.isin([FAMILY, SHORTER])].groupby("kind"):
+        axes.errorbar(own.loss, own.value, whiskers(own), **OTHERS[str(kind)])
     axes.plot(full.loss, full.value, zorder=1, **LINE)
     for _, row in table[table.kind == FAMILY].iterrows():
         look = {**rank_look(int(row["rank"])), "linestyle": "none"}
         axes.errorbar(row.loss, row.value, whiskers(row), capsize=2, elinewidth=1, markersize=7, **look)
-    axes.set_xlabel("validation loss, nats a byte")
+    axes.set_xlabel("loss on the scored text, nats a byte")
     axes.grid()
 
 
-def _left(axes: Axes, table: pd.DataFrame, judges: Mapping[str, str], ranks: Sequence[int]) -> list[Line2D]:
-    """Draw the differences by rank and truth, with its name; return their entries of the legend."""
+def _differences(axes: Axes, table: pd.DataFrame, judges: Mapping[str, str], ranks: Sequence[int]) -> list[Line2D]:
+    """Draw the differences at equal loss by rank and truth, with its name; return their entries of the legend."""
     entries = []
     axes.axhline(0, color="0.35", linewidth=1)
-    axes.axhspan(-NEAR, NEAR, color="0.92", zorder=0, label=f"less than {NEAR} apart")
     places = {rank: i for i, rank in enumerate(ranks[:-1])}
-    ways = {f"rank {ranks[-1]}": ("at equal steps", "none"), EQUAL[LOSS]: ("at equal loss", "full")}
-    for i, (truth, judge) in enumerate(judges.items()):
-        for j, (less, (words, fill)) in enumerate(ways.items()):
-            part = table[(table.less == less) & (table.truth == truth)]
+    ways = zip(EQUAL.values(), WAYS, strict=True)
+    for j, (less, (words, fill)) in enumerate(ways):
+        for i, (truth, judge) in enumerate(judges.items()):
+            part = table[(table.less == less) & (table.truth == truth) & (table.kind == FAMILY)]
             at = [places[int(rank)] + 0.16 * (2 * i + j - len(judges) + 0.5) for rank in part["rank"]]
             look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": "os"[j], "fillstyle": fill}
             look |= {"linestyle": "none"}
-            axes.errorbar(at, part.value, whiskers(part), capsize=3, elinewidth=1.2, markersize=3.5, **look)
+            axes.errorbar(at, part.value, whiskers(part), capsize=3, elinewidth=1.2, markersize=4, **look)
             entries.append(Line2D([], [], **look, label=f"{words}, judged by {judge}"))
     axes.set_xticks(list(places.values()), [str(rank) for rank in places])
     axes.set_xlabel("rank of what enters the LM head")
-    axes.set_title("TTO minus the full head's", size="medium")
-    axes.set_ylabel("TTO above the full head's")
     axes.grid(axis="y")
-    axes.legend(loc="upper right")
     return entries
 
 
