@@ -36,6 +36,8 @@ def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[
     for decoding in dict.fromkeys(table.decoding):
         for metric, measure in MEASURES.items():
             part = table[(table.decoding == decoding) & (table.metric == metric)]
+            if part.empty:  # the language model did not read this set
+                continue
             drawn = part["value"][part["resample"].notna()]
             if measure.of_set:
                 (row,) = part[part["resample"].isna()].to_dict("records")
