@@ -21,7 +21,7 @@ FLAGS = ("amx_bf16", "avx512_bf16", "avx512f", "avx2")
 
 
 def main() -> None:
-    """Copy CSV and PNG of everything that the config wants, and write run.json."""
+    """Copy CSV, Parquet and PNG of everything that the config wants, and write run.json."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config", type=Path)
     parser.add_argument("--clock-minutes", type=float, required=True)
@@ -34,8 +34,8 @@ def main() -> None:
     config = yaml.safe_load(chosen.config.read_text(encoding="utf-8"))
     results, kept = ROOT / config["results"], ROOT / "resources/studies" / (chosen.name or chosen.config.stem)
     shutil.rmtree(kept, ignore_errors=True)
-    for folder, pattern in (("tables", "*.csv"), ("figures", "*.png")):
-        (kept / folder).mkdir(parents=True)
+    for folder, pattern in (("tables", "*.csv"), ("tables", "*.parquet"), ("figures", "*.png")):
+        (kept / folder).mkdir(parents=True, exist_ok=True)
         for path in sorted((results / folder).glob(pattern)):
             if path.stem not in (getattr(chosen, folder) or [path.stem]):
                 continue

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -53,6 +54,18 @@ def pure_means(paths: Iterable[str | Path]) -> Iterator[dict[str, Any]]:
         for (truth, _), sums in sum_scores(path, ["pure"]).items():
             facts = {"model": path.stem, "truth": truth, "measure": path.parent.name}
             yield {**facts, "value": sums.mean, "n": sum(sums.count.values())}
+
+
+def pure_windows(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """Mean ``value`` of the ``n`` positions of each window under pure sampling, by model, truth and measure."""
+    frames = []
+    for path in map(Path, paths):
+        for (truth, _), sums in sum_scores(path, ["pure"]).items():
+            count, total, _ = sums.arrays()
+            means = total / count + (sums.origin or 0.0)
+            facts = {"model": path.stem, "truth": truth, "measure": path.parent.name}
+            frames.append(pd.DataFrame({**facts, "window": sorted(sums.count), "n": count.astype(int), "value": means}))
+    return pd.concat(frames, ignore_index=True)
 
 
 def mean_brackets(path: str | Path) -> dict[str, float]:

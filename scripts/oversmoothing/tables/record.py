@@ -75,6 +75,8 @@ VALUES = {
     "n": Column(WHOLE, "how many there are", True),
     "low": Column(NUMBER, "lower end of the 95 % interval of the value; over positions it leaves out the seed", True),
     "high": Column(NUMBER, "its upper end", True),
+    "low_crossed": Column(NUMBER, "lower end of the 95 % interval over both, seeds and windows of the text"),
+    "high_crossed": Column(NUMBER, "its upper end"),
     "p": Column(
         NUMBER, "of a two-sided test that a difference is 0, adjusted for those that are tested together (Holm)"
     ),

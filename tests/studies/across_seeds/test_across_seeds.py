@@ -10,8 +10,10 @@ from made_scores import write_scores
 from scipy.stats import ttest_1samp
 from step_jobs import job, outputs
 
+from oversmoothing.numerics.crossed import crossed_interval
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.record import chosen, read_record
 from studies.across_seeds import show
 from studies.across_seeds.plan import FULL, TRUTHS, compared, equals, others
@@ -37,13 +39,15 @@ def level(model, truth):
 
 @pytest.fixture
 def scores():
+    """Two windows of 25 and 75 positions, about whose mean they lie."""
     rows = [
-        (model["model"], truth, name, level(model, truth))
+        (model["model"], truth, name, window, n, level(model, truth) + shift)
         for model in MODELS
         for truth in OF_TRUTH
         for name in AGAINST_TRUTHS
+        for window, (n, shift) in enumerate(((25, 0.03), (75, -0.01)))
     ]
-    return pd.DataFrame(rows, columns=["model", "truth", "measure", "value"])
+    return pd.DataFrame(rows, columns=["model", "truth", "measure", "window", "n", "value"])
 
 
 @pytest.fixture
@@ -74,6 +78,17 @@ def test_steps_and_arms_are_paired_by_seed(table):
     assert [step.low, step.high] == pytest.approx([*direct])  # far narrower than the levels': what seeds share cancels
     arms = chosen(table, measure="tto", kind="plain", less="family").set_index("rank")
     assert arms.value.to_dict() == pytest.approx({4: -0.05, 8: 0.0})
+
+
+def test_levels_have_intervals_over_seeds_and_windows_and_of_differences_windows_cancel(table):
+    tto = chosen(table.fillna({"less": "level"}), measure="tto", truth=None, rank=4, kind="family").set_index("less")
+    level, step = (tto.loc[name] for name in ("level", "rank 8"))
+    square = [[0.35 + 0.011 * seed + shift for shift in (0.03, -0.01)] for seed in SEEDS]
+    assert [level.low_crossed, level.high_crossed] == pytest.approx(crossed_interval(square, [25, 75])[1:])
+    assert level.high_crossed - level.low_crossed > 2 * (level.high - level.low)
+    assert [step.low_crossed, step.high_crossed] == pytest.approx([step.low, step.high])
+    (words,) = (line for line in across_page(table, "T").legend if "over seeds and windows" in line)
+    assert "differ in width by more than a third" in words
 
 
 def test_two_arms_of_one_rank_are_two_levels_and_have_no_step(scores, of_equals):
@@ -121,12 +136,17 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
         return [
             write_scores(
                 tmp_path / folder / measure / f"{model}.parquet",
-                [(window, row.truth, "pure", [row.value] * 25) for row in part.itertuples() for window in range(2)],
+                [
+                    (window, row.truth, "pure", [row.value] * n)
+                    for row in part.itertuples()
+                    for window, n in ([(row.window, row.n)] if "window" in part else [(0, 25), (1, 25)])
+                ],
             )
             for (measure, model), part in frame.groupby(["measure", "model"], sort=False)
         ]
 
     inputs, output = {"scores": write("scores", scores), "equals": write("equals", of_equals)}, outputs(tmp_path)
+    output.windows = tmp_path / "windows.parquet"
     show.main(job(inputs, output, {"models": MODELS, "equals": GROUPS}))
     written = read_record(output.csv)
     apart = written.measure == "tto_apart"
@@ -135,6 +155,9 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
     keys = ["kind", "rank", "truth", "measure", "less", "model", "note"]
     frames = [frame.drop(columns="table").sort_values(keys, ignore_index=True) for frame in (written[~apart], direct)]
     pd.testing.assert_frame_equal(*frames, rtol=1e-5, atol=1e-6)  # scores are float32
+    kept = read_table(output.windows).to_pandas().astype({"model": str, "truth": str, "measure": str})
+    wanted = scores.sort_values([*kept][:4], ignore_index=True).astype({"window": "int32", "n": "int32"})
+    pd.testing.assert_frame_equal(kept.sort_values([*kept][:4], ignore_index=True), wanted, rtol=1e-5)
     page = output.markdown.read_text()
     assert "The floor: two models that differ in nothing but their seed" in page
     for truth, mean in (("truth-1", "0.272"), ("truth-2", "0.372")):  # a mean over truths belongs to none

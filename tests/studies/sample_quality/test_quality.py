@@ -46,6 +46,12 @@ def test_human_texts_against_themselves():
     assert len(rows) == 5 * 100 + 2 * 4
 
 
+def test_a_set_that_is_not_read_has_neither_perplexity_nor_mauve():
+    human, readings = texts(3)
+    read_rows, rows = (quality(human, by, human, readings, COMPLETED, 2, 1) for by in (readings, None))
+    assert rows == [row for row in read_rows if row["metric"] not in ("perplexity", "mauve")]
+
+
 @pytest.mark.parametrize(
     ("completed", "values"),
     [  # rld is the | world is the | world is: where the prompt's "wo" is read, the first word is "world"
@@ -127,7 +133,7 @@ def test_from_corpus_to_quality(corpus, tmp_path):
     training = {**SETTINGS, "precision": "float32", "threads": 1, "seed": 1}
     language_model.main(job(inputs | {"training": corpus / "train.bin"}, model, training))
     out = tmp_path / "human_quality.parquet"
-    human = OPTIONS | {"sets": ["first", "second"], "column": "scored"}
+    human = OPTIONS | {"sets": (both := ["first", "second"]), "reads": both, "column": "scored"}
     read = {"windows": windows, "samples": [windows, second], "language_model": model}
     judging = job(read, out, human)
     judging.params.language_model = None

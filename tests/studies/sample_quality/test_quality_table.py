@@ -191,3 +191,12 @@ def test_the_sets_of_samples_end_with_those_of_people():
     assert [(row["kind"], row["model"]) for row in sets][-2:] == [("human", "human"), ("human", "human, second set")]
     assert sets[3]["published_as"] == "4"
     assert "rank" not in sets[3]["differs"]
+
+
+@pytest.mark.parametrize(("mauve", "low", "words"), [(0.5, 0.372, "model sees"), (0.89, -0.018, "is blind")])
+def test_a_judge_that_cannot_tell_the_worst_samples_from_people_is_blind(tmp_path, mauve, low, words):
+    """0.9 for people and either value for rank 4, each with a standard deviation of 0.01 over the draws."""
+    _, text = run_script(tmp_path, SETTINGS, lambda tables: tables["bn4-s1"].update(pure=rows(3.0, mauve=mauve)))
+    limit = f"{0.9 - mauve:.3f} nearer to human than samples of rank 4 are, with a lower limit of {low:.3f}"
+    assert limit in text
+    assert words in text

@@ -2,7 +2,7 @@
 
 Needs: scores of the family and its arms against the truths; the logits of the full models and of the truths.
 Makes: scores/across_seeds/{metric}/{model}.parquet, tables/across_seeds.{csv,md,html,tex},
-figures/across_seeds.{png,svg,pdf}.
+tables/across_seeds_windows.parquet, figures/across_seeds.{png,svg,pdf}.
 """
 
 from studies.across_seeds import plan as across_seeds
@@ -38,6 +38,7 @@ if ACROSS:
         output:
             **table("across_seeds", "8 Small models", "Across seeds: the numbers"),
             **figure("across_seeds", "8 Small models", "Across seeds"),
+            windows=f"{RESULTS}/tables/across_seeds_windows.parquet",
         params:
             settings=settings(models=ACROSS, equals=EQUALS),
         script:

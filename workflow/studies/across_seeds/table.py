@@ -10,7 +10,7 @@ import pandas as pd
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.tables.contrasts import at, means, paired
+from oversmoothing.tables.contrasts import at, crossed, means, paired
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled, pivot, valued
 from oversmoothing.tables.record import chosen, record
@@ -23,27 +23,40 @@ LEAST = 3  # models of which pairs have an interval
 ARM = ["kind", "rank", "arm"]
 TTO = "tto"
 NEXT = "next rank"
+THIRD = 1 / 3  # by which an interval may be wider than another without a word
 
 
 def across_table(
-    scores: pd.DataFrame,
+    windows: pd.DataFrame,
     of_equals: pd.DataFrame,
     models: Sequence[Mapping[str, Any]],
     equals: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
     """Record of levels, steps and differences between arms over seeds, and of the floor.
 
-    `scores` has the ``model``, ``truth``, ``measure`` and ``value`` of the means of `models` against each truth, and
-    `of_equals`, with ``n`` positions, those of `equals`, models that differ in nothing but their seed, by group. Levels
-    are by arm, rank and truth, and over all truths (no ``truth``). Differences, likewise, are from the next higher rank
-    of the kind and from the family at the same rank, paired by seed, of ranks that one arm of a kind has.
+    `windows` has the means of `models` against each truth as `pure_windows` gives them. `of_equals`, with ``model``,
+    ``truth``, ``measure``, ``value`` and ``n`` positions, has those of `equals`, models that differ in nothing but
+    their seed, by group. Levels are by arm, rank and truth, and over all truths (no ``truth``). Differences, likewise,
+    are from the next higher rank of the kind and from the family at the same rank, paired by seed (and window), of
+    ranks that one arm of a kind has. Each has an interval over seeds, and one over seeds and windows.
     ``{measure}_floor`` is what a model of a group shows with another as the truth: of each pair, and the mean of all.
     """
-    by_truth = scores.merge(pd.DataFrame(models), on="model")[[*ARM, "truth", "measure", "seed", "value"]]
-    pooled = by_truth.groupby([*ARM, "measure", "seed"], sort=False, as_index=False).value.mean()
-    differences = [*_differences(by_truth), *_differences(pooled)]
+    keys = [*ARM, "measure", "seed"]
+    by_window = windows.merge(pd.DataFrame(models), on="model")[[*keys, "truth", "window", "n", "value"]]
+    weighed = by_window.assign(value=by_window.value * by_window.n)
+    sums = weighed.groupby([*keys, "truth"], sort=False, as_index=False)[["value", "n"]].sum()
+    by_truth = sums.assign(value=sums.value / sums.n).drop(columns="n")
+    levels, of_windows = (
+        [own, pooled, *_differences(own), *_differences(pooled)]
+        for own, pooled in (
+            (by_truth, by_truth.groupby(keys, sort=False, as_index=False).value.mean()),
+            (by_window, by_window.groupby([*keys, "window", "n"], sort=False, as_index=False).value.mean()),
+        )
+    )
+    intervals, found = crossed(*of_windows), means(*levels)
+    found = found.merge(intervals, how="left", on=[name for name in intervals if name in found])
     floor = [row for group, names in equals.items() for row in _floor(of_equals, group, names)]
-    table = record(pd.concat([means(by_truth, pooled, *differences), pd.DataFrame(floor)]))
+    table = record(pd.concat([found, pd.DataFrame(floor)]))
     metrics = table.measure.str.removesuffix(FLOOR).map(METRICS)
     better = metrics.map(lambda metric: metric.better).where(table.less.isna())
     return table.assign(unit=metrics.map(lambda metric: metric.unit), better=better)
@@ -81,6 +94,9 @@ def pseudo_values(values: np.ndarray) -> list[float]:
 def across_page(table: pd.DataFrame, title: str) -> Page:
     """Page with the levels and steps, the arms, the floor, and the levels against each truth."""
     arms, floor = table.dropna(subset="rank"), table[table.measure.str.endswith(FLOOR)]
+    narrow, wide = arms.high - arms.low, arms.high_crossed - arms.low_crossed
+    apart = (wide > narrow * (1 + THIRD)) | (narrow > wide * (1 + THIRD))
+    arms = arms.assign(low=arms.low_crossed.fillna(arms.low), high=arms.high_crossed.fillna(arms.high))
     way = arms.kind.map(TITLES)
     twice = arms.groupby(["kind", "rank"]).arm.transform("nunique") > 1
     arms = arms.assign(
@@ -102,7 +118,8 @@ def across_page(table: pd.DataFrame, title: str) -> Page:
             sections.append(Section(heading, pivot(part, ["rank"], labels)))
     if rows := _floor_rows(floor, names):
         sections.append(Section("The floor: two models that differ in nothing but their seed", rows))
-    words = legend(__file__, "across_seeds", seeds=int(arms.n.max()))
+    compared = {"apart": int(apart.sum()), "of": int(wide.notna().sum()), "wider": float((wide / narrow).median())}
+    words = legend(__file__, "across_seeds", seeds=int(arms.n.max()), **compared)
     return Page(title, sections, [*words, directions(table.better)])
 
 

@@ -59,7 +59,9 @@ def main(job: Job) -> None:
         if len(samples.windows) != len(human.windows):
             count = f"{len(samples.windows)} samples, but {len(human.windows)} windows"
             raise UserError(f"{path}: {count}: delete the samples and run again")
-        readings = read_with(model, samples, settings["batch"], completed, precision)
+        readings = None
+        if name in settings["reads"]:
+            readings = read_with(model, samples, settings["batch"], completed, precision)
         draws = settings["resamples"], settings["seed"]
         rows[name] = quality(samples, readings, human, human_readings, completed, *draws)
     facts = {name: version(name) for name in ("transformers", "mauve-text", "english-words")}
@@ -98,7 +100,7 @@ def read_with(
 
 def quality(
     samples: Samples,
-    readings: Readings,
+    readings: Readings | None,
     human: Samples,
     human_readings: Readings,
     completed: Collection[str],
@@ -110,18 +112,20 @@ def quality(
     `samples` and `human` are sets of n texts in the order of the windows, and the readings are of the same texts. Whole
     sets are resampled by window, with the same draws for the set and for the human texts, so that the human texts match
     themselves equally well in every draw. Metrics in `completed` read the partial word at the end of the prompt before
-    the continuation; the others read the continuation alone, as byte TV always does.
+    the continuation; the others read the continuation alone, as byte TV always does. Without readings there is no
+    perplexity and no MAUVE.
     """
     rows, n = [], len(samples.windows)
-    for window, prompt, text, perplexity in zip(*samples, readings.perplexity.tolist(), strict=True):
-        values = {"perplexity": perplexity, **word_metrics(prompt, text, completed)}
-        note = UNBOUNDED if np.isinf(perplexity) else UNSCORED
+    perplexities = [{"perplexity": value} for value in readings.perplexity.tolist()] if readings else [{}] * n
+    for window, prompt, text, by_reading in zip(*samples, perplexities, strict=True):
+        values = by_reading | word_metrics(prompt, text, completed)
+        note = UNBOUNDED if np.isinf(by_reading.get("perplexity", 0)) else UNSCORED
         rows += [_row(metric, value, window=int(window), note=note) for metric, value in values.items()]
     draws = np.random.default_rng([seed, n]).integers(0, n, size=(resamples, n))
-    of_sets = {
-        "mauve": (human_readings.features, readings.features, mauve, why_not),
-        "byte_tv": (count_bytes(human.continuations), count_bytes(samples.continuations), byte_tv, None),
-    }
+    of_sets: dict[str, tuple[Any, Any, Any, Any]] = {}
+    if readings:
+        of_sets["mauve"] = human_readings.features, readings.features, mauve, why_not
+    of_sets["byte_tv"] = count_bytes(human.continuations), count_bytes(samples.continuations), byte_tv, None
     for metric, (theirs, ours, formula, hindrance) in of_sets.items():
         if hindrance and (reason := hindrance(theirs, ours)):
             rows.append(_row(metric, np.nan, note=reason))

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from oversmoothing.hub.names import as_folder, asset_name
+from oversmoothing.hub.names import Named, as_folder, asset_name
+from oversmoothing.scores.decoding import decoding_name
 from plan.assets import hub_source, step
 from plan.settings import settings
 from plan.studies import Study
@@ -15,13 +16,19 @@ def asset(config: Mapping[str, Any]) -> str | None:
 
 
 def quality_settings(config: Mapping[str, Any], sets: list[str], column: str) -> dict[str, Any]:
-    """Settings on which the quality of sets of samples, texts of a column, depends."""
-    measured = {key: value for key, value in config["quality"].items() if key != "language_model"}
-    return settings(**measured, sets=sets, column=column)
+    """Settings on which the quality of sets of samples, texts of a column, depends; human texts are all read."""
+    measured = {key: value for key, value in config["quality"].items() if key not in ("language_model", "reads")}
+    reads = config["quality"]["reads"]
+    read = sets if column == "scored" or reads is None else [name for name in sets if name in reads]
+    return settings(**measured, sets=sets, column=column, reads=read)
 
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Check the small language model, if one is trained."""
+    """Check the decodings whose samples are read, and the small language model, if one is trained."""
+    known = {decoding_name(entry) for entry in (*config["decodings"], *config["samples"]["decodings"])}
+    for name in config["quality"]["reads"] or ():
+        if name not in known:
+            yield f"quality.reads: no decoding {name!r}; there are {', '.join(sorted(known))}"
     small, windows = config["language_model"], config["windows"]
     longest = windows["prompt"] + windows["scored"]  # a prompt may be one long word
     if config["quality"]["language_model"] is not None:
@@ -35,10 +42,10 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _named(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Name on the hub (or folder) and revision of ``quality.language_model``."""
+def _named(config: Mapping[str, Any]) -> tuple[Named, str]:
+    """Name on the hub (or folder or package) and revision of ``quality.language_model``."""
     name = config["quality"]["language_model"]
-    source, _, revision = (name, "", "") if as_folder(name) else name.partition("@")
+    source, _, revision = (name, "", "") if not isinstance(name, str) or as_folder(name) else name.partition("@")
     return source, revision or "main"
 
 

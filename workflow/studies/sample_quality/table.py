@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def summarise_quality(path: str | Path, resamples: int, seed: int) -> list[dict[
     for decoding in dict.fromkeys(table.decoding):
         for metric, measure in MEASURES.items():
             part = table[(table.decoding == decoding) & (table.metric == metric)]
+            if part.empty:  # the language model did not read this set
+                continue
             drawn = part["value"][part["resample"].notna()]
             if measure.of_set:
                 (row,) = part[part["resample"].isna()].to_dict("records")
@@ -156,6 +159,24 @@ def _of_samples(part: pd.DataFrame, resamples: int, seed: int) -> dict[str, Any]
     return {**numbers(summarise(sums, resamples, seed)), "note": note}
 
 
+def sight(table: pd.DataFrame) -> dict[str, Any] | None:
+    """Return whether MAUVE tells samples of the lowest rank from people's texts, which its language model must see.
+
+    The second set of human texts should be nearer to the first than the samples are: ``gap`` is the difference of
+    their MAUVE over the mean of the seeds, ``low`` its lower limit by the normal law, with the standard deviations over
+    draws of windows and over seeds. The judge is ``blind`` if the limit is not above 0. None without both sets.
+    """
+    mauve = table[(table.measure == "mauve") & table.value.notna()]
+    people, ranked = mauve[mauve.model == SECOND], mauve[(mauve.kind == "family") & (mauve.decoding == "pure")]
+    if people.empty or ranked["rank"].isna().all():
+        return None
+    lowest = ranked[ranked["rank"] == ranked["rank"].min()]
+    gap = float(people.value.iloc[0] - lowest.value.mean())
+    variance = people.sd.iloc[0] ** 2 + max((lowest.sd**2).mean(), lowest.value.var(ddof=0)) / len(lowest)
+    low = gap - NormalDist().inv_cdf(0.975) * math.sqrt(variance)
+    return {"rank": int(lowest["rank"].iloc[0]), "gap": gap, "low": low, "blind": not low > 0}
+
+
 def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) -> Page:
     """Page of a table of `beside_human` in the thesis's three layouts: pure sampling, by decoding, truncated heads."""
     table = table[table.measure.isin(MEASURES)]
@@ -224,6 +245,7 @@ def _legend(table: pd.DataFrame, completed: Collection[str]) -> list[str]:
         raw=f"{listed(raw)} {'are' if len(raw) > 1 else 'is'}",
         second=SECOND,
         other_model="language_model" in differs and table.value[table.measure == "mauve"].notna().any(),
+        judge=sight(table),
     )
     parts += caveats(table)
     for (metric, note), missing in table[table.note.notna()].groupby(["measure", "note"], sort=False):
