@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
 
 def truths(rng, n, v, scale=2.0):
@@ -21,6 +21,33 @@ def spectrum(rng, v, r):
 def near_an_edge(eta):
     """Return a head whose first two rows are an edge; the third lies eta below it and the fourth 1."""
     return np.array([[-1, 0], [1, 0], [0, -eta], [0, -1]])
+
+
+def beside_a_face(seed, r, eta, tiny):
+    """Return a head, of which three to five rows lie on a face, some eta below it and the others 1, and a truth."""
+    rng = np.random.default_rng(seed)
+    on, near, far = rng.integers([3, 1, 1], 6)
+    below = np.repeat([0, eta, 1], [on, near, far]) * rng.uniform(0.5, 2, on + near + far)
+    p = np.where(below == 0, 0.0, tiny)
+    p[:on] = rng.dirichlet(np.full(on, 0.5))
+    return np.column_stack([rng.normal(size=(len(p), r - 1)), -below]), p / p.sum(), on
+
+
+CUBE = [[x, y, z] for z in (1, -1) for x in (1, -1) for y in (1, -1)]  # the first four are a face
+LINE = [[1, 1], [1, 0], [1, -1], [-1, 1], [-1, -1]]  # so are the first three
+# heads and truths on a face of a polytope or near one, and q*: off the face it is 0, on it rows have the truth's mean
+BY_HAND = [
+    ([[1, 1], [1, -1], [-1, 1], [-1, -1]], [1, 0, 0, 0], [1, 0, 0, 0]),
+    ([[1, 1], [1, -1], [-1, 1], [-1, -1]], [0.7, 0.3, 0, 0], [0.7, 0.3, 0, 0]),
+    (LINE, [0.5, 0, 0.5, 0, 0], [1 / 3] * 3 + [0] * 2),
+    (LINE, [0.2, 0.6, 0.2, 0, 0], [1 / 3] * 3 + [0] * 2),
+    ([*LINE[:3], [0.999, 0.5], [-1, 0]], [0.2, 0.6, 0.2, 0, 0], [1 / 3] * 3 + [0] * 2),
+    (CUBE, [0.5, 0, 0, 0.5, 0, 0, 0, 0], [0.25] * 4 + [0] * 4),
+    (CUBE, [0.4, 0.2, 0.2, 0.2, 0, 0, 0, 0], [0.36, 0.24, 0.24, 0.16, 0, 0, 0, 0]),
+    ([[0, 0], [0, 0], [1, 2], [2, 1]], [0.9, 0.1, 0, 0], [0.5, 0.5, 0, 0]),
+    *((near_an_edge(eta), [0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0]) for eta in (1e-1, 1e-2, 3e-3, 1e-3, 1e-4)),
+    *((near_an_edge(eta), q := softmax([0, 0, -23, -23 / eta]), q) for eta in (1e-1, 1e-2, 1e-3, 1e-4)),
+]
 
 
 def assert_bracket_holds(nearest, exact, rounding=1e-12):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from forced_truths import assert_bracket_holds, by_scipy, near_an_edge, spectrum, to_sixty_digits, truths
+from forced_truths import BY_HAND, assert_bracket_holds, beside_a_face, by_scipy, spectrum, to_sixty_digits, truths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
@@ -179,28 +179,10 @@ def test_a_token_of_no_probability_between_two_others_by_hand(tiny):
     np.testing.assert_allclose(nearest.log_q, -np.log(3), atol=1e-9)
 
 
-CUBE = [[x, y, z] for z in (1, -1) for x in (1, -1) for y in (1, -1)]  # the first four are a face
-LINE = [[1, 1], [1, 0], [1, -1], [-1, 1], [-1, -1]]  # so are the first three
-
-
-@pytest.mark.parametrize(
-    ("weights", "p", "nearest"),
-    [
-        ([[1, 1], [1, -1], [-1, 1], [-1, -1]], [1, 0, 0, 0], [1, 0, 0, 0]),
-        ([[1, 1], [1, -1], [-1, 1], [-1, -1]], [0.7, 0.3, 0, 0], [0.7, 0.3, 0, 0]),
-        (LINE, [0.5, 0, 0.5, 0, 0], [1 / 3] * 3 + [0] * 2),
-        (LINE, [0.2, 0.6, 0.2, 0, 0], [1 / 3] * 3 + [0] * 2),
-        ([*LINE[:3], [0.999, 0.5], [-1, 0]], [0.2, 0.6, 0.2, 0, 0], [1 / 3] * 3 + [0] * 2),
-        (CUBE, [0.5, 0, 0, 0.5, 0, 0, 0, 0], [0.25] * 4 + [0] * 4),
-        (CUBE, [0.4, 0.2, 0.2, 0.2, 0, 0, 0, 0], [0.36, 0.24, 0.24, 0.16, 0, 0, 0, 0]),
-        ([[0, 0], [0, 0], [1, 2], [2, 1]], [0.9, 0.1, 0, 0], [0.5, 0.5, 0, 0]),
-        *((near_an_edge(eta), [0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0]) for eta in (1e-1, 1e-2, 3e-3, 1e-3, 1e-4)),
-        *((near_an_edge(eta), q := softmax([0, 0, -23, -23 / eta]), q) for eta in (1e-1, 1e-2, 1e-3, 1e-4)),
-    ],
-)
+@pytest.mark.parametrize(("weights", "p", "nearest"), BY_HAND)
 def test_on_a_face_or_near_one_by_hand(weights, p, nearest):
     """Off the face nothing is left, and on it the rows have the truth's mean."""
-    found = project(np.array(weights, float), np.array(p))
+    found = project(np.array(weights, float), np.array(p, float))
     assert found.forced[0] == pytest.approx(rel_entr(p, nearest).sum(), abs=1e-11)
     assert found.gap[0] <= 1e-10
     np.testing.assert_allclose(np.exp(found.log_q[0]), nearest, atol=1e-4)
@@ -232,16 +214,6 @@ def test_a_truth_on_a_face_or_beside_it_is_forced_by_next_to_nothing(r, tiny):
     nearest = project(weights, p / p.sum(axis=1, keepdims=True))
     assert (nearest.gap <= 1e-9).all()
     assert (nearest.forced <= 1e-9 + 250 * tiny * 1e5).all()
-
-
-def beside_a_face(seed, r, eta, tiny):
-    """Return a head, of which three to five rows lie on a face, some eta below it and the others 1, and a truth."""
-    rng = np.random.default_rng(seed)
-    on, near, far = rng.integers([3, 1, 1], 6)
-    below = np.repeat([0, eta, 1], [on, near, far]) * rng.uniform(0.5, 2, on + near + far)
-    p = np.where(below == 0, 0.0, tiny)
-    p[:on] = rng.dirichlet(np.full(on, 0.5))
-    return np.column_stack([rng.normal(size=(len(p), r - 1)), -below]), p / p.sum(), on
 
 
 @settings(max_examples=60, deadline=None)

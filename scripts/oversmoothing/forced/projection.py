@@ -42,7 +42,7 @@ LOWEST = -50.0  # log-probability of the truth that counts for the first guess
 NEGLIGIBLE = 1e-9  # nats: a gap below which a step that no longer helps is the last
 RIDGE = 1e-15  # added to the Hessian, relative to its trace
 FLAT = 1e-13  # share of the Hessian's trace; below it rounding hides a curvature
-ROUGH = 1e-15  # distance of rows of U that may be rounding
+ROUGH = 3e-15  # distance of rows of U that may be rounding
 FLATTEST = 1e-60  # trace for which a smaller one is taken, so that no step overflows
 BATCH = 1 << 22  # numbers in the arrays of a batch
 
@@ -183,7 +183,7 @@ def _at(head: Head, p: np.ndarray, moments: np.ndarray, theta: np.ndarray) -> tu
     change = direction @ columns.T - (mean * direction).sum(axis=1, keepdims=True)
     decrement = (gradient * direction).sum(axis=1)
     for i in np.flatnonzero(flat):
-        direction[i], change[i], decrement[i] = _along_axes(columns, p[i], q[i], mean[i], hessian[i])
+        direction[i], change[i], decrement[i] = along_axes(columns, p[i], log_q[i])
     t = q * np.maximum(1 + change, 0)
     missed = np.linalg.norm(t @ columns - moments, axis=1) + abs(t.sum(axis=1) - 1) + ROUNDING * np.sqrt(m)
     gap = np.where(missed <= SOLVED, (q * _entropy_of(change)).sum(axis=1), np.inf)
@@ -221,23 +221,22 @@ def _solved(hessian: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.n
     return direction, (sizes < FLAT * trace[:, None]).any(axis=1)
 
 
-def _along_axes(
-    columns: np.ndarray, p: np.ndarray, q: np.ndarray, mean: np.ndarray, hessian: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float]:
+def along_axes(columns: np.ndarray, p: np.ndarray, log_q: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Direction H^-1 g, change and decrement of one position, with sums along the axes of H.
 
     So no flat axis has a share in the rounding of a steep one, and rows that differ by rounding alone count as equal.
     """
-    axes = np.linalg.eigh(hessian)[1]
-    rows = (columns - mean) @ axes
-    rows -= q @ rows
-    rows[abs(rows) < ROUGH] = 0
-    sizes = np.sqrt(np.maximum(q @ rows**2, FLATTEST))
-    rows /= sizes
-    gradient, scaled = (p - q) @ rows, (rows.T * q) @ rows
-    np.fill_diagonal(scaled, 1 + RIDGE)
-    direction = np.linalg.solve(scaled, gradient)
-    return axes @ (direction / sizes), rows @ direction, float(gradient @ direction)
+    q, axes = np.exp(log_q), np.eye(columns.shape[1])
+    rows = columns - q @ columns
+    for rough in (ROUGH, 0):  # the second time flat axes are told apart
+        turn = np.linalg.eigh((rows.T * q) @ rows)[1]
+        rows = rows @ turn
+        rows -= q @ rows
+        rows[abs(rows) < rough] = 0
+        sizes = np.sqrt(np.maximum(q @ rows**2, FLATTEST))
+        rows, axes = rows / sizes, axes @ turn / sizes
+    gradient = (p - q) @ rows  # H is the identity here
+    return axes @ gradient, rows @ gradient, float(gradient @ gradient)
 
 
 def _entropy_of(x: np.ndarray) -> np.ndarray:

@@ -25,8 +25,8 @@ def lengths(log_q: np.ndarray, change: np.ndarray, decrement: np.ndarray) -> tup
     """
     size = abs(change)
     limits = np.where(log_q > FAINT, size, size * (LONGEST / FARTHEST)).max(axis=1)
-    farthest = LONGEST / np.maximum(limits, 1e-300)
-    length, fall = np.minimum(1, farthest), np.zeros(len(change))
+    most = LONGEST / np.maximum(limits, 1e-300)
+    length, fall = np.minimum(1, most), np.zeros(len(change))
     low, high = fall.copy(), np.full(len(change), np.inf)
     left = np.flatnonzero(size.max(axis=1) > QUADRATIC)
     for _ in range(TRIALS):
@@ -38,11 +38,11 @@ def lengths(log_q: np.ndarray, change: np.ndarray, decrement: np.ndarray) -> tup
         slope = np.einsum("ij,ij->i", grown, c) / (1 + total) - d
         fall[left] = s * d - np.log1p(total)
         low[left], high[left] = np.where(slope <= 0, s, low[left]), np.where(slope <= 0, high[left], s)
-        near = (slope <= SLOPE * d) & ((slope >= -SLOPE * d) | (s >= farthest[left]))
+        near = (slope <= SLOPE * d) & ((slope >= -SLOPE * d) | (s >= most[left]))
         left = left[~(near & (fall[left] >= 1e-4 * s * d - ROUNDING))]
         if not len(left):
             break
-        middle = np.where(np.isinf(high), np.minimum(4 * low, farthest), (low + high) / 2)[left]
+        middle = np.where(np.isinf(high), np.minimum(4 * low, most), (low + high) / 2)[left]
         length[left] = np.where(low[left] > 0, middle, high[left] / 4)
     length[left], fall[left] = low[left], 0
     return length, fall
