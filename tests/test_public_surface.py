@@ -149,7 +149,7 @@ def test_the_surface_is_in_no_fingerprint():
     assert there.isdisjoint({f"oversmoothing/{name}/public.py" for name in NAMES})
 
 
-HEADS = "__init__ divergence division head large projection"
+HEADS = "__init__ divergence division head large projection search"
 REJECT = (
     "__init__ basis large/__init__ large/constraints large/lewis large/position large/programs large/projection "
     "large/rounding large/solve near_zero reject simplex"
