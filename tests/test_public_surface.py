@@ -74,6 +74,7 @@ W, P = np.array([[1.0], [2.0], [3.0]]), np.array([[0.45, 0.1, 0.45], [0.3, 0.4, 
 PREPARED = {  # functions of a head that is prepared, and what follows it
     "bat.reject_set": (P,),
     "bat.bracket": (P,),
+    "forced.certify": (P, SURFACE["forced.project"](W, P)),
     "forced.divide": (np.array([[0.5], [0.1]]) @ W.T, P),
 }
 
@@ -91,13 +92,10 @@ def test_what_takes_a_prepared_head_takes_the_matrix_too():
 
 def fields(result):
     """Return the arrays in what a function returns."""
+    if isinstance(result, np.ndarray):
+        return [result]
     parts = result if isinstance(result, tuple) else vars(result).values()
-    return [
-        array
-        for part in parts
-        if part is not None
-        for array in ([part] if isinstance(part, np.ndarray) else fields(part))
-    ]
+    return [array for part in parts if part is not None for array in fields(part)]
 
 
 def test_paths_that_were_documented_still_work():
@@ -151,7 +149,7 @@ def test_the_surface_is_in_no_fingerprint():
     assert there.isdisjoint({f"oversmoothing/{name}/public.py" for name in NAMES})
 
 
-HEADS = "__init__ divergence division head large projection"
+HEADS = "__init__ divergence division head large projection search"
 REJECT = (
     "__init__ basis large/__init__ large/constraints large/lewis large/position large/programs large/projection "
     "large/rounding large/solve near_zero reject simplex"

@@ -2,20 +2,13 @@
 
 import numpy as np
 import pytest
-from forced_truths import by_scipy, truths
+from forced_truths import assert_bracket_holds, by_scipy, near_an_edge, spectrum, to_sixty_digits, truths
 from scipy.special import log_softmax, softmax
 
 from oversmoothing.forced import large, projection
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.large import CLOSE, NEGLIGIBLE, SHARE, logarithmic_means, project_one, sample
 from oversmoothing.forced.projection import project
-
-
-def spectrum(rng, v, r):
-    """Return a head whose first column is the logarithm of a frequency, and whose others decay."""
-    weights = rng.normal(size=(v, r)) * np.arange(1, r + 1) ** -0.4
-    weights[:, 0] = -0.8 * np.log(np.arange(1, v + 1))
-    return weights
 
 
 @pytest.fixture
@@ -86,6 +79,24 @@ def test_a_mixture_with_few_tokens_is_as_near_as_the_optimum_of_scipy(share):
     assert gap <= min(CLOSE, SHARE * forced)
     assert -1e-9 <= forced - by_scipy(head.columns, p) <= gap + 1e-9
     np.testing.assert_allclose(found, log_softmax(head.columns @ theta), atol=1e-9)
+
+
+@pytest.mark.parametrize("eta", [3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5])
+@pytest.mark.parametrize("rare", [1e-6, 1e-8, 1e-10])
+def test_near_an_edge_no_interval_excludes_the_right_value(monkeypatch, rare, eta):
+    monkeypatch.setattr(projection, "LARGEST_DENSE", 0)
+    p = np.array([[0.5 - rare, 0.5 - rare, rare, rare]])
+    nearest = project(near_an_edge(eta), p)
+    assert_bracket_holds(nearest, to_sixty_digits(near_an_edge(eta), p[0]))
+    assert nearest.gap[0] <= CLOSE
+
+
+def test_moments_that_are_missed_prove_nothing():
+    """Near the edge the factor in float32 knows nothing of the distance to the third row."""
+    head, rare = prepare(near_an_edge(1e-4)), 1e-10
+    p = np.array([0.5 - rare, 0.5 - rare, rare, rare])
+    _, log_q, gap = project_one(head, p, np.zeros(2), 1e-15)
+    assert gap == pytest.approx(float(p @ (np.log(p) - log_q)))
 
 
 def test_a_sample_that_fits_badly_grows(monkeypatch):

@@ -5,12 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from forced_truths import assert_bracket_holds, by_scipy, truths
+from forced_truths import BY_HAND, assert_bracket_holds, beside_a_face, by_scipy, spectrum, to_sixty_digits, truths
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import log_softmax
+from scipy.spatial import ConvexHull
+from scipy.special import log_softmax, rel_entr, softmax
 
 from oversmoothing.forced.divergence import divergence
+from oversmoothing.forced.head import prepare
 from oversmoothing.forced.projection import project
 
 
@@ -175,6 +177,77 @@ def test_a_token_of_no_probability_between_two_others_by_hand(tiny):
     assert nearest.forced[0] == pytest.approx(np.log(1.5) + tiny * np.log(max(tiny, 1e-300)), abs=1e-12)
     assert nearest.gap[0] <= 1e-12
     np.testing.assert_allclose(nearest.log_q, -np.log(3), atol=1e-9)
+
+
+@pytest.mark.parametrize(("weights", "p", "nearest"), BY_HAND)
+def test_on_a_face_or_near_one_by_hand(weights, p, nearest):
+    """Off the face nothing is left, and on it the rows have the truth's mean."""
+    found = project(np.array(weights, float), np.array(p, float))
+    assert found.forced[0] == pytest.approx(rel_entr(p, nearest).sum(), abs=1e-11)
+    assert found.gap[0] <= 1e-10
+    np.testing.assert_allclose(np.exp(found.log_q[0]), nearest, atol=1e-4)
+    assert_bracket_holds(found, rel_entr(p, nearest).sum())
+
+
+def test_equal_rows_stay_equal():
+    rows = np.random.default_rng(12).normal(size=(30, 5))
+    columns = prepare(np.concatenate([rows, -0.0 * rows[:2], rows])).columns
+    np.testing.assert_array_equal(columns[:30], columns[32:])
+    np.testing.assert_array_equal(columns[30], columns[31])
+
+
+def faces_of(rng, v, r):
+    """Return a head like a trained one, and vertices, edges and facets of the polytope of its rows."""
+    weights = spectrum(rng, v, r)
+    facets = rng.permuted(ConvexHull(weights).simplices[:40], axis=1)
+    return weights, [facet[:size] for size in range(1, r + 1) for facet in facets[:15]]
+
+
+@pytest.mark.parametrize(("r", "tiny"), [(2, 0.0), (3, 0.0), (4, 0.0), (3, 1e-20), (3, 1e-12), (4, 1e-12)])
+def test_a_truth_on_a_face_or_beside_it_is_forced_by_next_to_nothing(r, tiny):
+    """A face that is a simplex gives every distribution, and a token off it has at most 1e5 nats to go."""
+    rng = np.random.default_rng(r)
+    weights, sets = faces_of(rng, 250, r)
+    p = np.full((len(sets), 250), tiny)
+    for row, face in zip(p, sets, strict=True):
+        row[face] += rng.dirichlet(np.full(len(face), 0.5))
+    nearest = project(weights, p / p.sum(axis=1, keepdims=True))
+    assert (nearest.gap <= 1e-9).all()
+    assert (nearest.forced <= 1e-9 + 250 * tiny * 1e5).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 3), st.floats(-4, -1))
+def test_beside_a_face_it_is_what_the_face_alone_forces(seed, r, eta):
+    weights, p, on = beside_a_face(seed, r, 10**eta, 0.0)
+    nearest, alone = project(weights, p), project(weights[:on, :-1], p[:on])
+    assert nearest.gap[0] <= 1e-8
+    assert_bracket_holds(nearest, alone.forced, 1e-12 + np.finfo(float).eps * np.linalg.norm(nearest.hidden))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 3), st.floats(-4, -1), st.floats(-20, -4))
+def test_beside_a_face_the_bracket_holds_the_value_of_sixty_digits(seed, r, eta, tiny):
+    weights, p, _ = beside_a_face(seed, r, 10**eta, 10**tiny)
+    nearest = project(weights, p)
+    assert nearest.gap[0] <= 1e-8
+    exact = to_sixty_digits(weights, p)
+    assert_bracket_holds(nearest, exact, 1e-12 + np.finfo(float).eps * np.linalg.norm(nearest.hidden))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("r", [3, 4, 7])
+@pytest.mark.parametrize("zeros", [0.0, 0.3])
+def test_of_sharp_truths_the_bracket_holds_the_value_of_sixty_digits(r, zeros):
+    """Like those of a real model, with most of the probability on one byte and none on many."""
+    rng = np.random.default_rng(r)
+    weights, logits = spectrum(rng, 256, r), 9 * rng.normal(size=(4, 40)) @ spectrum(rng, 256, 40).T / 7
+    p = softmax(logits, axis=1) * (rng.random(256) >= zeros)
+    p /= p.sum(axis=1, keepdims=True)
+    nearest = project(weights, p)
+    assert (nearest.gap <= 1e-9).all()
+    exact = [to_sixty_digits(weights, row) for row in p]
+    assert_bracket_holds(nearest, np.array(exact))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 from scipy.linalg import qr, svd
@@ -85,7 +86,9 @@ def prepare(weights: np.ndarray, bias: np.ndarray | None = None) -> Head:
     scale = np.where(lengths > 0, lengths, 1.0)  # badly scaled columns count as much as others
     u, s, vt = svd(centred / scale, full_matrices=False, check_finite=False)
     rank = int(np.count_nonzero(s > RANK_TOLERANCE * max(s[0], 1e-300))) if lengths.any() else 0
-    columns = u[:, :rank] - u[:, :rank].mean(axis=0)
+    equal: dict[bytes, int] = {}  # rows of W stay equal in U, where rounding would set them apart
+    first = [equal.setdefault(blake2b(row + 0.0, digest_size=16).digest(), i) for i, row in enumerate(centred)]
+    columns = (u[:, :rank] - u[:, :rank].mean(axis=0))[first]
     back = (vt[:rank].T / s[:rank]).T / scale
     if rank < weights.shape[1]:  # of the vectors that give the same, the one among combinations of the rows
         rows = qr((vt[:rank] * scale).T, mode="economic")[0]

@@ -8,17 +8,19 @@ Far from the goal a step solves a least-squares problem instead. With the logari
 log(p_i / q_i) of both, H_c x = U^T p - U^T q holds for the x for which U x is nearest to log p - log q under c.
 
 Certificate, as in `projection`: with H_c = U^T (diag c - c c^T / C) U at any weights c >= 0 of sum C and H_c x =
-U^T p - U^T q, the vector t_i = q_i + c_i (u_i - U^T c / C)^T x has the truth's moments, so the gap is KL(t || q) where
-t >= 0. The system is solved with the factor in float32 and refined in float64, both on the sample: elsewhere t is q.
+U^T p - U^T q, the vector t_i = q_i + c_i (u_i - U^T c / C)^T x has the truth's moments. The system is solved with the
+factor in float32 and refined in float64, both on the sample: elsewhere t is q. Where t, negative values set to 0, has
+the moments up to rounding, the gap is KL(t || q).
 """
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky
 from scipy.linalg.blas import ssyrk
-from scipy.special import logsumexp
+from scipy.special import log_softmax
 
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import Head
+from oversmoothing.forced.search import ROUNDING, lengths
 
 NEGLIGIBLE = 1e-9  # nats: a divergence of which no more is asked
 SHARE = 1e-3  # of the divergence, up to which its gap is closed
@@ -27,11 +29,8 @@ STEPS = 100
 SAMPLED = 8  # tokens of the first sample, as a multiple of the rank
 FITS = 1.5  # ratio of the Hessian along a direction to its estimate, or the inverse, above which the sample doubles
 RIDGE = 1e-6  # added to the factorised Hessian, relative to its mean diagonal: float32 knows no more
-LONGEST = 20.0  # nats by which a step changes a log-probability, so that nothing overflows
-HALVINGS = 60  # of a step that overshoots
-SLOPE = 0.1  # of the slope at which a step begins, up to which it may end
 REFINEMENTS = 8  # of what a certificate misses of the moments
-ROUNDING = 2.0**-52
+SOLVED = 1e-12  # error of the moments of t up to which it proves a gap; a q* near infinity would multiply it
 FAR = 1.0  # nats of a step's decrement, above which the next one is of least squares, as the first is
 KEPT = 0.5  # nats, the largest change of a log-probability after which the factor is kept
 BLOCK = 8192  # tokens that are cast to float32 at a time
@@ -48,15 +47,21 @@ def project_one(head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float) 
     for _ in range(STEPS):
         direction, change, decrement = point.step(weights)
         reached = float(divergence(p[None], point.log_q[None])[0])
-        enough = max(tolerance, min(SHARE * reached, CLOSE))
+        enough = enough_of(reached, tolerance)
+        gap = min(gap, reached)  # as no divergence is negative
         if decrement <= enough:
             gap = min(gap, point.gap())  # that of a point before holds too, as no step raises the objective
-        if gap <= enough or reached <= NEGLIGIBLE or decrement <= 0:
+        if gap <= enough or decrement <= ROUNDING:
             break
         if not point.move(direction, change, decrement):
             break
         weights = logarithmic_means(p, point.log_q) if decrement > FAR else point.q
-    return point.theta, point.log_q, point.gap() if np.isinf(gap) else gap
+    return point.theta, point.log_q, gap if gap <= enough else min(gap, point.gap())
+
+
+def enough_of(reached: float, tolerance: float) -> float:
+    """Return the gap, in nats, at which a position that has come down to a divergence needs no more."""
+    return max(tolerance, NEGLIGIBLE if reached <= NEGLIGIBLE else min(SHARE * reached, CLOSE))
 
 
 class _Point:
@@ -85,25 +90,12 @@ class _Point:
 
     def move(self, direction: np.ndarray, change: np.ndarray, decrement: float) -> bool:
         """Step to near the lowest point along a direction; False if rounding hides that the objective falls."""
-        low, high = 0.0, LONGEST / max(float(abs(change).max()), 1e-300)
-        length = min(1.0, high)
-        for _ in range(HALVINGS):
-            grown = self.q * np.expm1(length * change)
-            total = float(grown.sum())
-            slope = float(grown @ change) / (1 + total) - decrement
-            falls = length * decrement - np.log1p(total) >= 1e-4 * length * decrement
-            if falls and (abs(slope) <= SLOPE * decrement or (slope < 0 and length == high)):
-                self.theta = self.theta + length * direction
-                self.z = self.z + length * (change + self.mean @ direction)
-                self.moved = length * float(abs(change).max())
-                self._measure()
-                return True
-            low, high = (length, high) if slope < 0 else (low, length)
-            curvature = float((self.q + grown) @ change**2) / (1 + total) - (slope + decrement) ** 2
-            length -= slope / max(curvature, 1e-300)
-            if not low < length < high:
-                length = (low + high) / 2
-        return False
+        length = float(lengths(self.log_q[None], change[None], np.array([decrement]))[0][0])
+        self.theta = self.theta + length * direction
+        self.z = self.z + length * (change + self.mean @ direction)
+        self.moved = length * float(abs(change).max())
+        self._measure()
+        return length > 0
 
     def gap(self) -> float:
         """Gap of the certificate, infinite where it proves none."""
@@ -112,18 +104,19 @@ class _Point:
             x = self._solve(missed)
             added = self.weights * (self.rows @ x - self.centre @ x)
             t[self.tokens] += added
-            if t.min() < 0:
-                return np.inf
             missed = missed - added @ self.rows
             if np.linalg.norm(missed) <= ROUNDING:
                 break
-        missed = self.moments - t @ self.columns
+        t = np.maximum(t, 0)
+        missed = float(np.linalg.norm(self.moments - t @ self.columns) + abs(t.sum() - 1))
+        if missed > SOLVED:
+            return np.inf
         with np.errstate(divide="ignore", invalid="ignore"):
             grown = np.where(t > 0, t * (np.log(t) - self.log_q), 0.0) - t + self.q
-        return float(grown.sum() + 2 * np.linalg.norm(missed) * (1 + np.linalg.norm(self.theta)))
+        return float(grown.sum() + 2 * missed * (1 + np.linalg.norm(self.theta)))
 
     def _measure(self) -> None:
-        self.log_q = self.z - logsumexp(self.z)
+        self.log_q = log_softmax(self.z)
         self.q = np.exp(self.log_q)
         self.mean = self.q @ self.columns
         self.gradient = self.moments - self.mean

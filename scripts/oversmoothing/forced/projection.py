@@ -1,46 +1,49 @@
 """The distribution of a head that is nearest to a truth, with a proof of how near.
 
-The distributions that a linear head gives, q = softmax(b + W h), are an exponential family. For a truth p > 0 let q*
-minimise KL(p || q) over h. Then W^T q* = W^T p, and for *every* q of the family (proof: docs/forced.md)
+The distributions that a linear head gives, q = softmax(b + W h), are an exponential family. Let q* minimise KL(p || q)
+over h, for a truth p. Then W^T q* = W^T p, and for *every* q of the family (proof: docs/forced.md)
 
     KL(p || q) = KL(p || q*) + KL(q* || q):
 
-what the head forces, whatever enters it, and the rest.
+what the head forces, whatever enters it, and the rest. Where the truth has probability on a proper face of the polytope
+of W's rows alone, q* lies at infinity, on the smallest such face, and KL(p || q*) is an infimum.
 
-Certificate. Let U be an orthonormal basis of the centred head, m = U^T q, H = U^T (diag q - q q^T) U and
-H x = U^T p - m. The vector t_i = q_i (1 + (u_i - m)^T x) sums to 1 and has U^T t = U^T p. If t >= 0 it is a
-distribution, and for every distribution t with these moments
+Certificate. For q and q' of the family and every distribution t with W^T t = W^T p, the truth's moments,
 
-    KL(p || q) - KL(p || q*) <= KL(t || q),
+    KL(p || q) - KL(p || q') = KL(t || q) - KL(t || q') <= KL(t || q),
 
-because KL(t || q) = KL(t || q*) + KL(q* || q) and the last term is the left side. So the forced divergence lies in
-[KL(p || q) - gap, KL(p || q)] with gap = KL(t || q), however q was found. For a truth on a face q* lies at infinity,
-where an error of the moments of t counts without bound; so a t proves nothing unless they are right up to rounding.
+because log q - log q', which is W (h - h') and a constant, has the same mean under p and t. So the forced divergence
+lies in [KL(p || q) - gap, KL(p || q)] with gap = KL(t || q), however q was found. Let U be an orthonormal basis of the
+centred head, m = U^T q, H = U^T (diag q - q q^T) U and H x = U^T p - m. Near the minimum such a t is t_i = max(q_i (1 +
+(u_i - m)^T x), 0). Elsewhere it may miss the moments; then the gap is the divergence itself. What rounding adds counts
+with the size of the point found in place of that of q*, which is an estimate; `certificate` has a proof.
 
 References
 ----------
 I. Csiszar, "I-divergence geometry of probability distributions and minimization problems", Annals of Probability 1975.
+I. Csiszar and F. Matus, "Information projections revisited", IEEE Transactions on Information Theory 2003.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import log_softmax, xlogy
 
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.forced.large import HALVINGS, LONGEST, project_one
+from oversmoothing.forced.large import SOLVED, enough_of, project_one
+from oversmoothing.forced.search import ROUNDING, lengths
 from oversmoothing.numerics.distributions import distributions
 
 TOLERANCE = 1e-15  # nats, of the gap without its rounding: one more step squares it
 STEPS = 200
 LARGEST_DENSE = 3e8  # v m^2, the products in a Hessian, above which a position is solved by `large`
 LOWEST = -50.0  # log-probability of the truth that counts for the first guess
-ROUNDING = 2.0**-52
 NEGLIGIBLE = 1e-9  # nats: a gap below which a step that no longer helps is the last
-QUADRATIC = 1e-3  # relative change of every probability below which a step needs no search
-SOLVED = 1e-12  # error of the moments of t up to which it proves a gap; a q* near infinity would multiply it
 RIDGE = 1e-15  # added to the Hessian, relative to its trace
+FLAT = 1e-13  # share of the Hessian's trace; below it rounding hides a curvature
+ROUGH = 3e-15  # distance of rows of U that may be rounding
+FLATTEST = 1e-60  # trace for which a smaller one is taken, so that no step overflows
 BATCH = 1 << 22  # numbers in the arrays of a batch
 
 
@@ -57,7 +60,7 @@ class Projection:
     forced : float64 array, shape (n,)
         KL(p || q*) in nats: an upper bound of what the head forces.
     gap : float64 array, shape (n,)
-        The true value lies in [forced - gap, forced].
+        The true value lies in [forced - gap, forced], up to rounding, which `certify` proves.
     """
 
     log_q: np.ndarray
@@ -83,7 +86,7 @@ def project(
     weights : array, shape (v, r)
         The head W.
     p : array, shape (n, v) or (v,)
-        Truths. Zeros are allowed: then q* may be a limit of the family, and the gap says how near q is.
+        Truths. Zeros are allowed: then q* may be a limit of the family, which q comes near.
     bias : array, shape (v,), optional
         The head's bias b.
     start : array, shape (n, v), optional
@@ -129,54 +132,63 @@ def project_on(head: Head, p: np.ndarray, start: np.ndarray | None = None, toler
     for begin in range(0, n, size):
         some = begin if one_by_one else slice(begin, begin + size)
         first = head.coordinates(np.maximum(log_p[some], LOWEST) if start is None else start[some])
-        theta[some], log_q[some], gap[some] = (project_one if one_by_one else _newton)(head, p[some], first, tolerance)
+        theta[some], log_q[some], gap[some] = (_by_sample if one_by_one else _newton)(head, p[some], first, tolerance)
     forced = divergence(p, log_q)
     return Projection(log_q, theta @ head.back, forced, np.minimum(gap, forced))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # near infinity, where the Hessian is nearly zero
+def _by_sample(head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """Coordinates, log-probabilities and gap of one truth (v,) by `large`; where it proves too little, by `_newton`."""
+    theta, log_q, gap = project_one(head, p, theta, tolerance)
+    enough = enough_of(float(divergence(p[None], log_q[None])[0]), tolerance)
+    if gap > enough:
+        (theta,), (log_q,), (gap,) = _newton(head, p[None], theta[None], enough)
+    return theta, log_q, gap
+
+
 def _newton(
     head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Coordinates, log-probabilities and gaps by Newton's method with a line search."""
-    moments = p @ head.columns
+    moments, constant = p @ head.columns, xlogy(p, p).sum(axis=1) - p @ head.bias
     gap, best, left = np.full(len(p), np.inf), theta.copy(), np.arange(len(p))
     for _ in range(STEPS):
-        direction, proved, noise, *searched = _at(head, moments[left], theta)
-        length, fall = _length(*searched)
+        direction, proved, noise, height, *searched = _at(head, p[left], moments[left], theta)
+        length, fall = lengths(*searched)
         theta = theta + length[:, None] * direction
-        bound = np.maximum(proved - fall, noise)  # the lower bound that was proved holds for the next point too
-        better = ~(bound >= gap[left])
+        bound = np.maximum(proved - fall, 0) + noise  # the lower bound that was proved holds for the next point too
+        better = (bound < gap[left]) | (fall > ROUNDING)
         best[left], gap[left] = theta, np.minimum(gap[left], bound)  # no step raises the objective
-        going = (proved - noise > tolerance) & (better | (gap[left] > NEGLIGIBLE))
+        known = np.minimum(gap[left], constant[left] + height)  # as no divergence is negative
+        going = (proved > tolerance) & (better | (known > NEGLIGIBLE)) & (length > 0)
         if not going.any():
             break
         left, theta = left[going], theta[going]
-    z = best @ head.columns.T + head.bias
-    return best, z - logsumexp(z, axis=1, keepdims=True), gap
+    return best, log_softmax(best @ head.columns.T + head.bias, axis=1), gap
 
 
-def _at(head: Head, moments: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Newton's direction at points theta (n, m); their gap, and its part that is rounding; what `_length` takes."""
+def _at(head: Head, p: np.ndarray, moments: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Newton's direction at points theta (n, m); their gap, rounding that adds to it, height; what `lengths` takes.
+
+    The height is the divergence from the truth, less what no point alters.
+    """
     columns, m = head.columns, head.columns.shape[1]
     z = theta @ columns.T + head.bias
-    z -= z.max(axis=1, keepdims=True)
-    log_q = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+    log_q = log_softmax(z, axis=1)
     q = np.exp(log_q)
     mean = q @ columns
     gradient = moments - mean
     hessian = second_moments(columns, q, head.pairs) - mean[:, :, None] * mean[:, None, :]
-    direction = _solved(hessian, gradient)
+    direction, flat = _solved(hessian, gradient)
     change = direction @ columns.T - (mean * direction).sum(axis=1, keepdims=True)
-    lost = ~np.isfinite(change).all(axis=1)  # the Hessian is zero or nearly so: there is no step
-    direction[lost], change[lost] = 0, 0
     decrement = (gradient * direction).sum(axis=1)
-    grown = np.maximum(1 + change, 0)
-    missed = np.linalg.norm((q * grown) @ columns - moments, axis=1) + ROUNDING * np.sqrt(m)
-    possible = (change.min(axis=1) >= -1) & (missed <= SOLVED)
-    gap = np.where(possible, (q * _entropy_of(change)).sum(axis=1), np.inf)
+    for i in np.flatnonzero(flat):
+        direction[i], change[i], decrement[i] = along_axes(columns, p[i], log_q[i])
+    t = q * np.maximum(1 + change, 0)
+    missed = np.linalg.norm(t @ columns - moments, axis=1) + abs(t.sum(axis=1) - 1) + ROUNDING * np.sqrt(m)
+    gap = np.where(missed <= SOLVED, (q * _entropy_of(change)).sum(axis=1), np.inf)
     noise = 2 * missed * (1 + np.linalg.norm(theta + direction, axis=1))
-    return direction, gap + np.where(possible, noise, 0), noise, log_q, change, decrement
+    return direction, gap, noise, (z - log_q)[:, 0] - (moments * theta).sum(axis=1), log_q, change, decrement
 
 
 def second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None) -> np.ndarray:
@@ -190,54 +202,47 @@ def second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None)
     return moments
 
 
-def _solved(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """H^-1 g of each row, with a ridge far below rounding where H is singular, and one step of refinement."""
-    m = hessian.shape[1]
-    trace = np.maximum(np.trace(hessian, axis1=1, axis2=2), 1e-290)
-    ridged = hessian.copy()
-    for ridge in (RIDGE, 1e-12, 1e-9, 1e-6):
-        ridged[:, range(m), range(m)] = hessian[:, range(m), range(m)] + ridge * trace[:, None]
-        try:
-            inverse = np.linalg.inv(np.linalg.cholesky(ridged))
-        except np.linalg.LinAlgError:
-            continue
-        break
-    else:
-        return gradient / trace[:, None]
+def _solved(hessian: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """H^-1 g of each row, with a ridge far below rounding where H is singular, and whether it is `FLAT`."""
+    trace = np.maximum(np.trace(hessian, axis1=1, axis2=2), FLATTEST)
+    ridged = hessian + (RIDGE * trace)[:, None, None] * np.eye(hessian.shape[1])
+    try:
+        factor = np.linalg.cholesky(ridged)
+        sizes, root = np.einsum("naa->na", factor) ** 2, np.linalg.inv(factor)
+    except np.linalg.LinAlgError:  # rounding has made one of them indefinite
+        sizes, axes = np.linalg.eigh(ridged)
+        root = np.swapaxes(axes / np.sqrt(np.maximum(abs(sizes), RIDGE * trace[:, None]))[:, None, :], 1, 2)
 
     def solve(right: np.ndarray) -> np.ndarray:
-        return np.einsum("nba,nb->na", inverse, np.einsum("nab,nb->na", inverse, right))
+        return np.einsum("nba,nb->na", root, np.einsum("nab,nb->na", root, right))
 
     direction = solve(gradient)
-    return direction + solve(gradient - np.einsum("nab,nb->na", hessian, direction))
+    direction += solve(gradient - np.einsum("nab,nb->na", hessian, direction))
+    return direction, (sizes < FLAT * trace[:, None]).any(axis=1)
 
 
-def _length(log_q: np.ndarray, change: np.ndarray, decrement: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths of Newton's steps at which the objective falls by a share of what its slope promises (Armijo); the falls.
+def along_axes(columns: np.ndarray, p: np.ndarray, log_q: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Direction H^-1 g, change and decrement of one position, with sums along the axes of H.
 
-    `change`, (u_i - m)^T direction, is the relative change of q_i, and `decrement` the product of gradient and step.
-
-    Where no probability changes by more than the share `QUADRATIC`, the whole step lowers the objective, by about half
-    of what the slope promises, too little to be measured; there the fall is given as 0.
+    So no flat axis has a share in the rounding of a steep one, and rows that differ by rounding alone count as equal.
     """
-    length = np.minimum(1, LONGEST / np.maximum(abs(change).max(axis=1), 1e-300))
-    fall = np.zeros(len(length))
-    waiting = np.flatnonzero(abs(change).max(axis=1) > QUADRATIC)
-    for _ in range(HALVINGS):
-        s = length[waiting]
-        grown = np.exp(log_q[waiting]) * np.expm1(s[:, None] * change[waiting])
-        fall[waiting] = s * decrement[waiting] - np.log1p(grown.sum(axis=1))
-        short = ~(fall[waiting] >= 1e-4 * s * decrement[waiting] - ROUNDING)
-        waiting = waiting[short]
-        length[waiting] /= 2
-        if not len(waiting):
-            break
-    fall[waiting] = 0
-    return length, fall
+    q, axes = np.exp(log_q), np.eye(columns.shape[1])
+    rows = columns - q @ columns
+    for rough in (ROUGH, 0):  # the second time flat axes are told apart
+        turn = np.linalg.eigh((rows.T * q) @ rows)[1]
+        rows = rows @ turn
+        rows -= q @ rows
+        rows[abs(rows) < rough] = 0
+        sizes = np.sqrt(np.maximum(q @ rows**2, FLATTEST))
+        rows, axes = rows / sizes, axes @ turn / sizes
+    gradient = (p - q) @ rows  # H is the identity here
+    return axes @ gradient, rows @ gradient, float(gradient @ gradient)
 
 
 def _entropy_of(x: np.ndarray) -> np.ndarray:
-    """(1 + x) log(1 + x) - x, without cancellation for small x; for x >= -1."""
+    """(1 + x) log(1 + x) - x, without cancellation for small x; below -1 what it is there."""
+    near = np.clip(x, -1e-3, 1e-3)
     with np.errstate(divide="ignore", invalid="ignore"):
         exact = (1 + x) * np.log1p(np.maximum(x, -1)) - x
-    return np.where(abs(x) < 1e-3, x * x * (0.5 - x * (1 / 6 - x * (1 / 12 - x / 20))), np.where(x <= -1, 1.0, exact))
+    exact = np.where(x <= -1, 1.0, exact)
+    return np.where(x == near, near * near * (0.5 - near * (1 / 6 - near * (1 / 12 - near / 20))), exact)

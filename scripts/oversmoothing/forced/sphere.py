@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from oversmoothing.forced.large import HALVINGS, scatter
+from oversmoothing.forced.large import scatter
 from oversmoothing.forced.projection import BATCH, LARGEST_DENSE, second_moments
+from oversmoothing.forced.search import TRIALS
 
 STEPS = 100
 LAST = 1e-9  # nats that a step promises, at which it is the last: near a minimum the next would promise the square
@@ -117,7 +118,7 @@ def _step(family: Family, moments: np.ndarray, y: np.ndarray) -> tuple[np.ndarra
     direction = _direction(family.hessian(q, mean), gradient, y)
     promise = -(gradient * direction).sum(axis=1)
     end, moved, length = y.copy(), np.zeros(len(y), bool), 1.0
-    for _ in range(HALVINGS):
+    for _ in range(TRIALS):
         some = np.flatnonzero(~moved)
         there = scaled(y[some] + length * direction[some])
         by = there - y[some]

@@ -8,10 +8,11 @@ import torch
 from tqdm import tqdm
 
 from oversmoothing.commands.one_head.text import RESAMPLES, SEED, Passage, entering, owners
+from oversmoothing.forced.certificate import certify
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
-from oversmoothing.forced.projection import project_on
+from oversmoothing.forced.projection import LARGEST_DENSE, project_on
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.distributions import distributions
 from oversmoothing.numerics.statistics import LEVEL, draw_windows
@@ -49,6 +50,8 @@ def forced(
     rows = tqdm(range(len(p)), desc="forced", unit="position", leave=False, disable=None)
     nearest = [project_on(head, p[i : i + 1], log_q[i : i + 1]) for i in rows]
     least, gap = (np.concatenate([getattr(point, name) for point in nearest]) for name in ("forced", "gap"))
+    if head.columns.size * head.columns.shape[1] <= LARGEST_DENSE:  # else a proof takes seconds a position
+        gap = np.concatenate([certify(head, p[i], point) for i, point in enumerate(nearest)])
     return {
         **found,
         **_intervals(kl, least, passage),

@@ -127,7 +127,7 @@ SCHEMA = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "o
             _mean("The least that any hidden state can leave of it, nats: an upper bound; null with a cap.", _number)
         ),
         share=_or_null(_mean("forced / kl; null if the model is the truth up to rounding, and with a cap.", _share)),
-        gap=_or_null(_number("Largest proved error of `forced` at a position, nats: it may be lower by at most this.")),
+        gap=_or_null(_number("Largest gap of a position, nats: `forced` may be too high by that.")),
         proved=_or_null(_count("Positions at which that error is at most a thousandth of it, or 1e-9 nats.")),
     ),
     directions=_list(

@@ -31,7 +31,7 @@ class Size:
     low: float | None
     high: float | None
     fitted: float  # on the half that it was fitted to
-    gap: float  # largest proved error of a position in either
+    gap: float  # largest of a position in either
 
 
 @dataclass(frozen=True)
