@@ -28,7 +28,7 @@ QUICK = {  # arguments, and a line that it prints at the end
     "forced_speed": (("--tokens", "20", "--rank", "3", "--positions", "4"), r"L-BFGS-B +[\d.]+ ms a position"),
     "frontier_speed": (("20", "70", "1"), r"top-h .* 0 of 1400 tokens differ\nwhole: 11 methods, .* MB"),
     "logits_speed": ((*NET, "--heads", "2", "--windows", "1"), r"largest difference of a logit: .*: the same"),
-    "null_verdicts": (("--tables", "20"), r"all-oversmooth +seeds +20 [\s\S]*worst: [\d.]+ %"),
+    "null_verdicts": (("--tables", "20"), r"all-oversmooth \(truth-11\) +seeds +20 [\s\S]*worst: [\d.]+ %"),
     "training_speed": (
         (*NET, "--heads", "2", "--block", "16", "--batch", "1", "--steps", "1", "--compile", "false"),
         r"plain loop, transformers +[\d,]+ .*\nasked of bf16",

@@ -330,10 +330,6 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"truths": [{"name": "t", "hub": PACKAGE | {"sha256": SUM + "\n"}}]}, r"truths.0.hub.sha256: '.*\\n' does"),
         ({"truths": [{"name": "t\n", "model": {}}]}, r"truths.0.name: 't\\n' does not match"),
         (
-            {"others": {"models": [{"name": "m", "hub": "o/n", "revisions": ["v1\n"]}]}},
-            r"others.models.0.revisions.0: 'v1\\n' does not match",
-        ),
-        (
             {"truths": [VIEW | {"name": name, "hub": PACKAGE | {"sha256": name * 64}} for name in "ab"]},
             "package small-model==0.1: its wheel has two checksums in the config, a{64} and b{64}; keep one",
         ),

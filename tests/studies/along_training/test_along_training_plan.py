@@ -106,6 +106,7 @@ def test_the_memory_for_a_model_follows_its_files(tmp_path):
         ({"models": [{**PYTHIA, "main_is": "v1"}]}, "others.models.0.main_is: v1 of pythia has no step"),
         ({"models": [{**PYTHIA, "main_is": "step512"}]}, "not the end of training: step143000 comes after"),
         ({"models": [{**PYTHIA, "revisions": ["main", "step9"], "main_is": "step9"}]}, "others.models.0.main_is:"),
+        ({"models": [{**OTHER, "revisions": ["v1\n"]}]}, r"others.models.0.revisions.0: 'v1\\n' does not match"),
     ],
 )  # fmt: skip
 def test_mistakes_name_their_key(section, message):

@@ -80,8 +80,7 @@ def singular_entropy_falls(m: Measured) -> list[Contrast]:
 def small_models_saturate(m: Measured) -> list[Contrast]:
     """Hold the last loss of each rank below the highest to above its lowest by one in a hundred.
 
-    "Smaller models can suffer from saturation, characterized as a drop in performance at some advanced point in
-    training followed by a plateau." (abstract)
+    Of smaller models: "a drop in performance at some advanced point in training followed by a plateau." (abstract)
     """
     ends = {rank: [by["loss"] for by in trainings.values()] for rank, trainings in below_the_highest(m).items()}
     return [
