@@ -431,7 +431,7 @@ def test_texts_of_every_format_are_measured_alike(llama, tmp_path, capsys):
         assert "special" not in capsys.readouterr().err
     assert found[0] == found[1] == found[2]
     assert main(["head", str(llama), "--text", str(tmp_path / "a.raw"), *few]) == 0
-    assert "a.raw has '</s>' 1 times: names of special tokens" in capsys.readouterr().err
+    assert "a.raw has '</s>' once: names of special tokens" in capsys.readouterr().err
 
 
 def test_mistakes_are_one_line(llama, tmp_path, refused):
