@@ -16,18 +16,13 @@ from snakemake.utils import update_config
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
-from oversmoothing.claims.catalogue import CLAIMS  # noqa: E402
+from oversmoothing.claims.catalogue import in_order  # noqa: E402
 from oversmoothing.claims.measured import of_run, of_thesis  # noqa: E402
 from oversmoothing.claims.table import claims_table  # noqa: E402
 from oversmoothing.jobs import import_by_name  # noqa: E402
-from oversmoothing.store.layout import csv_text, read_csv  # noqa: E402
-from oversmoothing.tables.record import is_record, read_record  # noqa: E402
-from plan import models, studies  # noqa: E402
-
-CORE = {  # as workflow/rules/claims.smk has it
-    **{"losses": ("3_1",), "oversmoothing": ("6_1",), "decodings_pooled": ("6_1",), "svd": ("7_1", "7_2")},
-    **{"tbat": ("e_7", "e_8"), "entropy_difference": ("f_1",)},
-}
+from oversmoothing.store.layout import csv_text  # noqa: E402
+from oversmoothing.tables.record import read_tables  # noqa: E402
+from plan import models, studies, thesis  # noqa: E402
 
 
 def main() -> None:
@@ -46,17 +41,13 @@ def judged(run: Path) -> pd.DataFrame:
     studies.fill_in(config)
     update_config(config, yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8")))
     config["studies"] = [name for name in config["studies"] if name in studies.there()]
-    paths = (run / "tables").glob("*.csv")
-    tables = {path.stem: (read_record if is_record(path) else read_csv)(path) for path in paths}
+    tables = read_tables((run / "tables").glob("*.csv"))
     printed = {
         name: [ROOT / f"resources/published/table_{number}.csv" for number in numbers]
-        for name, numbers in (CORE | studies.tested(config)).items()
+        for name, numbers in thesis.claimed(config).items()
     }
-    modules = [import_by_name(f"studies.{name}.claims") for name in studies.with_part(config, "claims.py")]
-    claims = [*CLAIMS, *(claim for module in modules for claim in module.CLAIMS)]
-    headings = {place: words for module in modules for place, words in getattr(module, "HEADINGS", {}).items()}
-    ordered = sorted(claims, key=lambda claim: claim.place_of(headings))
-    return claims_table(ordered, of_run(tables, models.compared_models(config)), of_thesis(printed))
+    claims, _ = in_order(import_by_name(f"studies.{name}.claims") for name in studies.with_part(config, "claims.py"))
+    return claims_table(claims, of_run(tables, models.compared_models(config)), of_thesis(printed))
 
 
 if __name__ == "__main__":

@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from oversmoothing.claims.catalogue import CLAIMS
+from oversmoothing.claims.catalogue import in_order
 from oversmoothing.claims.measured import of_run, of_thesis
 from oversmoothing.claims.table import claims_page, claims_table
 from oversmoothing.jobs import Job, import_by_name, run
-from oversmoothing.store.layout import read_csv
 from oversmoothing.tables.formats import write_table
-from oversmoothing.tables.record import is_record, read_record
+from oversmoothing.tables.record import read_tables
 
 TITLE = "What the thesis and Godey et al. (2024) found, and what we add, and whether it holds."
 
@@ -16,14 +15,12 @@ TITLE = "What the thesis and Godey et al. (2024) found, and what we add, and whe
 def main(job: Job) -> None:
     """Test every claim on the tables of this run and of the thesis; write CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
-    tables = {Path(path).stem: (read_record if is_record(path) else read_csv)(path) for path in job.input.tables}
-    measured = of_run(tables, settings["models"])
+    measured = of_run(read_tables(job.input.tables), settings["models"])
     files = {Path(path).stem.removeprefix("table_"): path for path in job.input.published}
     thesis = of_thesis({name: [files[one] for one in numbers] for name, numbers in settings["printed"].items()})
     modules = [import_by_name(f"studies.{name}.claims") for name in settings["studies"]]
-    claims = [*CLAIMS, *(claim for module in modules for claim in module.CLAIMS)]
-    headings = {place: words for module in modules for place, words in getattr(module, "HEADINGS", {}).items()}
-    table = claims_table(sorted(claims, key=lambda claim: claim.place_of(headings)), measured, thesis)
+    claims, headings = in_order(modules)
+    table = claims_table(claims, measured, thesis)
     write_table(job.output, table, claims_page(table, TITLE, headings, measured.family))
 
 

@@ -8,20 +8,11 @@ import pandas as pd
 
 from oversmoothing.claims.measured import Measured, Rank, of_thesis
 from oversmoothing.jobs import import_by_name
-from plan import studies
+from plan import studies, thesis
 
 ROOT = Path(__file__).resolve().parents[1]
 SEEDS = (1, 2, 3)
-CLAIMED = {  # as workflow/rules/claims.smk has it
-    "losses": ("3_1",),
-    "oversmoothing": ("6_1",),
-    "decodings_pooled": ("6_1",),
-    "decodings": (),
-    "svd": ("7_1", "7_2"),
-    "tbat": ("e_7", "e_8"),
-    "tbat_approximation": (),
-    "entropy_difference": ("f_1",),
-} | studies.tested({"studies": studies.there()})
+CLAIMED = thesis.claimed({"studies": studies.there()})
 CLAIMING = studies.with_part({"studies": studies.there()}, "claims.py")
 PRINTED = of_thesis(
     {name: [ROOT / f"resources/published/table_{number}.csv" for number in of] for name, of in CLAIMED.items()}

@@ -7,6 +7,7 @@ from typing import Any
 
 from oversmoothing.bat import DELTA
 from oversmoothing.scores.catalogue.metrics import METRICS, TAU
+from plan import studies
 from plan.model_types import ByBytes, Hub, Trained
 from plan.models import by_name
 
@@ -18,6 +19,16 @@ RECIPE = {  # thesis 3.3 and its footnotes
 }  # fmt: skip
 SEQUENCES_PER_STEP = 256
 EVABYTE = "EvaByte--EvaByte@"  # the asset at any revision
+CLAIMED = {  # tables of the core that claims read, and the thesis's tables that print the same, by number
+    "losses": ("3_1",),
+    "oversmoothing": ("6_1",),
+    "decodings_pooled": ("6_1",),
+    "decodings": (),  # the same against each truth
+    "svd": ("7_1", "7_2"),
+    "tbat": ("e_7", "e_8"),
+    "tbat_approximation": (),
+    "entropy_difference": ("f_1",),
+}
 
 
 def compared(
@@ -60,6 +71,11 @@ def compared(
         }
         rows.append({**model.facts, **published})
     return rows
+
+
+def claimed(config: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the tables that claims read, of the core and of the config's studies, as `CLAIMED` has them."""
+    return CLAIMED | studies.tested(config)
 
 
 def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[str, Any]:

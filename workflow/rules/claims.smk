@@ -6,17 +6,7 @@ Makes: tables/claims.{csv,md,html,tex}; index.html.
 
 STORY = f"{RESULTS}/index.html"
 
-# Tables that claims read, and the thesis's tables that print the same, by number.
-CLAIMED = {
-    "losses": ("3_1",),
-    "oversmoothing": ("6_1",),
-    "decodings_pooled": ("6_1",),
-    "decodings": (),  # the same against each truth
-    "svd": ("7_1", "7_2"),
-    "tbat": ("e_7", "e_8"),
-    "tbat_approximation": (),
-    "entropy_difference": ("f_1",),
-} | plan.studies.tested(config)
+CLAIMED = plan.thesis.claimed(config)
 
 
 rule claims_table:

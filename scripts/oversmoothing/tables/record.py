@@ -160,6 +160,11 @@ def is_record(path: str | Path) -> bool:
     return "table" in (columns := set(read_csv(path, nrows=0))) and columns <= set(SCHEMA)
 
 
+def read_tables(paths: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
+    """Read tables by name, those of texts and verdicts too, which are no records."""
+    return {Path(path).stem: (read_record if is_record(path) else read_csv)(path) for path in paths}
+
+
 def written(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """Columns that the CSV of a record has: those that every table has, and those with a value."""
     held = [column for column in SCHEMA if SCHEMA[column].always or table[column].notna().any()]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.numerics.statistics import WindowSums, summarise
+from oversmoothing.numerics.statistics import LEVEL, WindowSums, summarise
 from oversmoothing.store.parquet import open_reader, read_table
 from oversmoothing.tables.page import AIMS, Cell, Page, Section, Value, by_model, labelled
 from oversmoothing.tables.published import Rows, by_key, caveats, listed, printed, read_published, that_matter
@@ -163,8 +163,9 @@ def sight(table: pd.DataFrame) -> dict[str, Any] | None:
     """Return whether MAUVE tells samples of the lowest rank from people's texts, which its language model must see.
 
     The second set of human texts should be nearer to the first than the samples are: ``gap`` is the difference of
-    their MAUVE over the mean of the seeds, ``low`` its lower limit by the normal law, with the standard deviations over
-    draws of windows and over seeds. The judge is ``blind`` if the limit is not above 0. None without both sets.
+    their MAUVE, for samples the mean over seeds, ``low`` its lower limit by the normal law, with the standard
+    deviations over draws of windows, which all seeds share. The judge is ``blind`` if the limit is not above 0. None
+    without both sets.
     """
     mauve = table[(table.measure == "mauve") & table.value.notna()]
     people, ranked = mauve[mauve.model == SECOND], mauve[(mauve.kind == "family") & (mauve.decoding == "pure")]
@@ -172,8 +173,8 @@ def sight(table: pd.DataFrame) -> dict[str, Any] | None:
         return None
     lowest = ranked[ranked["rank"] == ranked["rank"].min()]
     gap = float(people.value.iloc[0] - lowest.value.mean())
-    variance = people.sd.iloc[0] ** 2 + max((lowest.sd**2).mean(), lowest.value.var(ddof=0)) / len(lowest)
-    low = gap - NormalDist().inv_cdf(0.975) * math.sqrt(variance)
+    spread = math.hypot(people.sd.iloc[0], math.sqrt((lowest.sd**2).mean()))
+    low = gap + NormalDist().inv_cdf(LEVEL) * spread
     return {"rank": int(lowest["rank"].iloc[0]), "gap": gap, "low": low, "blind": not low > 0}
 
 
