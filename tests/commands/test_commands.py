@@ -176,3 +176,17 @@ def test_where_there_is_no_terminal_a_bar_is_a_line_a_minute(monkeypatch, capsys
     *lines, first, second = capsys.readouterr().err.splitlines()
     assert lines == ["steps: 60", "steps: 120", "steps: 180"]
     assert (first, second) == ("Warning: as it is", "and whole")
+
+
+def test_who_reads_the_output_may_stop_reading():
+    """As `| head` does: nothing is written on standard error, and the status is that of other programs."""
+    code = (
+        "import sys, types; command = types.ModuleType('oversmoothing.commands.page'); "
+        "command.main = lambda words: print('line', flush=True); sys.modules[command.__name__] = command; "
+        "from oversmoothing.commands import main; sys.exit(main(['page']))"
+    )
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-c", code], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
