@@ -43,7 +43,7 @@ test: $(VENV)/.installed-dev ## the tests
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-slow: $(VENV)/.installed-dev ## the tests that take minutes
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 test-slurm: $(VENV)/.installed-dev ## the cluster test: a real SLURM on this machine (as root; Debian's slurmctld slurmd slurm-client munge)
 	$(BIN)/python -m pytest -m slurm -rs tests/slurm
