@@ -13,10 +13,11 @@ from tiny_model import SETTINGS
 import draw_windows
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table, write_table
-from studies.sample_quality import language_model, measure, second_windows
-from studies.sample_quality.measure import QUALITY, UNSCORED, Samples, quality, read_samples, read_with
+from studies.sample_quality import human_features, language_model, measure, second_windows
+from studies.sample_quality.measure import QUALITY, UNSCORED, quality
 from studies.sample_quality.metrics import MEASURES
 from studies.sample_quality.perplexity import Readings, read
+from studies.sample_quality.readings import Samples, read_samples, read_with
 
 COMPLETED = [name for name, measure in MEASURES.items() if measure.completed]
 OPTIONS = {"batch": 2, "precision": "float32", "threads": 1, "resamples": 2, "seed": 1, "completed": COMPLETED}
@@ -39,7 +40,7 @@ def test_human_texts_against_themselves():
         DEFAULT["quality"]["completed"] == COMPLETED == ["perplexity", "mauve", "valid_words"]
     )  # as the thesis's code
     human, readings = texts(100)
-    rows = quality(human, readings, human, readings, COMPLETED, resamples=3, seed=1)
+    rows = quality(human, readings, human, readings.features, COMPLETED, resamples=3, seed=1)
     assert {row["value"] for row in values(rows, "mauve")} == {1.0}
     assert {row["value"] for row in values(rows, "byte_tv")} == {0.0}
     assert [row["resample"] for row in values(rows, "mauve")] == [None, 0, 1, 2]
@@ -48,7 +49,7 @@ def test_human_texts_against_themselves():
 
 def test_a_set_that_is_not_read_has_neither_perplexity_nor_mauve():
     human, readings = texts(3)
-    read_rows, rows = (quality(human, by, human, readings, COMPLETED, 2, 1) for by in (readings, None))
+    read_rows, rows = (quality(human, by, human, readings.features, COMPLETED, 2, 1) for by in (readings, None))
     assert rows == [row for row in read_rows if row["metric"] not in ("perplexity", "mauve")]
 
 
@@ -62,7 +63,7 @@ def test_a_set_that_is_not_read_has_neither_perplexity_nor_mauve():
 def test_rows_of_one_sample_by_hand(completed, values):
     human, readings = texts(1)
     samples = Samples(np.array([7]), [b"The wo"], [b"rld is the world is the world is "])
-    rows = quality(samples, Readings(np.array([12.5]), readings.features), human, readings, completed, 2, 1)
+    rows = quality(samples, Readings(np.array([12.5]), readings.features), human, readings.features, completed, 2, 1)
     assert {row["metric"]: row["value"] for row in rows if row["window"] == 7} == {"perplexity": 12.5, **values}
 
 
@@ -81,7 +82,7 @@ def test_the_language_model_reads_the_text_of_each_metric(language_model):
 def test_draws_are_of_windows_and_the_same_for_both_sets():
     human, readings = texts(100)
     first, again, other = (
-        quality(*texts(100, seed=1), human, readings, COMPLETED, resamples=20, seed=seed) for seed in (1, 1, 2)
+        quality(*texts(100, seed=1), human, readings.features, COMPLETED, resamples=20, seed=seed) for seed in (1, 1, 2)
     )
     assert first == again != other
     spread = np.std([row["value"] for row in values(first, "byte_tv")[1:]])
@@ -91,7 +92,7 @@ def test_draws_are_of_windows_and_the_same_for_both_sets():
 def test_what_has_no_value_says_why():
     human, readings = texts(3)
     holed = Readings(np.array([2.0, np.nan, 3.0]), readings.features)
-    rows = quality(human, holed, human, readings, COMPLETED, 2, 1)
+    rows = quality(human, holed, human, readings.features, COMPLETED, 2, 1)
     found = [(row["value"], row["note"]) for row in values(rows, "perplexity")]
     assert found == [(2.0, None), (None, UNSCORED), (3.0, None)]
     (row,) = values(rows, "mauve")
@@ -134,8 +135,11 @@ def test_from_corpus_to_quality(corpus, tmp_path):
     language_model.main(job(inputs | {"training": corpus / "train.bin"}, model, training))
     out = tmp_path / "human_quality.parquet"
     human = OPTIONS | {"sets": (both := ["first", "second"]), "reads": both, "column": "scored"}
-    read = {"windows": windows, "samples": [windows, second], "language_model": model}
-    judging = job(read, out, human)
+    read = {"windows": windows, "language_model": model}
+    reading = job(read, features := tmp_path / "human_features.parquet", OPTIONS)
+    reading.params.language_model = None
+    human_features.main(reading)
+    judging = job(read | {"samples": [windows, second], "human_features": features}, out, human)
     judging.params.language_model = None
     measure.main(judging)
     table = read_table(out)

@@ -27,7 +27,8 @@ def test_one_more_decoding_judges_the_models_that_it_samples(planned):
 
 
 def test_another_language_model_resamples_nothing(planned):
-    judged = {"train_language_model": 1, "quality": 5, "human_quality": 1, "sample_quality_table": 1}
+    judged = {"human_features": 1, "quality": 5, "human_quality": 1, "sample_quality_table": 1}
+    judged |= {"train_language_model": 1}
     assert planned(QUALITY, ("max_steps: 12, warmup", "max_steps: 13, warmup")) == judged
 
 

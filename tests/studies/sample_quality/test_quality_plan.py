@@ -11,7 +11,7 @@ from checks.config import check
 from checks.paths import check_paths
 from oversmoothing.fingerprint import versions
 from studies.sample_quality import language_model, second_windows
-from studies.sample_quality.plan import asset, quality_settings
+from studies.sample_quality.plan import asset, human_settings, quality_settings
 
 GPT2_LARGE = "openai-community--gpt2-large@main"
 
@@ -53,7 +53,7 @@ def test_a_split_is_read_only_as_its_manifest_has_it(tmp_path, main, split):
 
 
 def test_no_edit_of_a_page_judges_samples_again():
-    for step in ("measure", "language_model", "second_windows"):
+    for step in ("measure", "human_features", "language_model", "second_windows"):
         found = {name.partition("/")[0] for name in imported(f"studies/sample_quality/{step}.py")}
         assert "store" in found
         assert found.isdisjoint({"tables", "claims", "commands", "bat", "forced", "argmaxability", "bytewise"})
@@ -74,7 +74,11 @@ def test_a_package_may_be_the_judge_and_the_truth_as_well():
 def test_decodings_that_the_judge_reads_are_known_and_human_texts_always_read():
     with pytest.raises(plan.ConfigError, match=r"quality\.reads: no decoding 'top'; there are greedy, "):
         check(default(quality={"reads": ["top"]}))
-    config = default(quality={"reads": ["pure"]})
-    assert quality_settings(config, ["pure", "greedy"], "continuation")["reads"] == ["pure"]
-    assert quality_settings(config, ["first", "second"], "scored")["reads"] == ["first", "second"]
-    assert quality_settings(default(), ["pure", "greedy"], "continuation")["reads"] == ["pure", "greedy"]
+    with pytest.raises(plan.ConfigError, match=r"quality\.reads_svd: 5 is none of svd_ranks, \[4, "):
+        check(default(quality={"reads_svd": [5]}, svd_ranks=[4, 8]))
+    config = default(quality={"reads": ["pure"], "reads_svd": [8]}, svd_ranks=[4, 8])
+    assert quality_settings(config, ["pure", "greedy"])["reads"] == ["pure"]
+    assert [quality_settings(config, ["pure"], rank)["reads"] for rank in (4, 8)] == [[], ["pure"]]
+    assert human_settings(config, ["first", "second"])["reads"] == ["first", "second"]
+    for rank in (None, 4):
+        assert quality_settings(default(), ["pure", "greedy"], rank)["reads"] == ["pure", "greedy"]

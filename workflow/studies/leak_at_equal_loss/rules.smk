@@ -27,6 +27,7 @@ if AT_EQUAL_LOSS:
     use rule quality as control_quality with:
         input:
             windows=WINDOWS,
+            human_features=HUMAN_FEATURES,
             samples=[OF_CONTROLS["samples"]],
             language_model=LANGUAGE_MODEL,
         output:
@@ -34,7 +35,7 @@ if AT_EQUAL_LOSS:
         wildcard_constraints:
             model=one_of(CONTROLS),
         params:
-            settings=judging.quality_settings(config, ["pure"], "continuation"),
+            settings=judging.quality_settings(config, ["pure"]),
 
     rule equal_loss_table:
         input:

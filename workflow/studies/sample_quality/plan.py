@@ -9,17 +9,34 @@ from plan.assets import hub_source, step
 from plan.settings import settings
 from plan.studies import Study
 
+JUDGING = {"language_model", "reads", "reads_svd"}  # keys that say who reads what
+
 
 def asset(config: Mapping[str, Any]) -> str | None:
     """Name of the asset that ``quality.language_model`` is; None if the small model is trained."""
     return asset_name(*_named(config)) if config["quality"]["language_model"] else None
 
 
-def quality_settings(config: Mapping[str, Any], sets: list[str], column: str) -> dict[str, Any]:
-    """Settings on which the quality of sets of samples, texts of a column, depends; human texts are all read."""
-    measured = {key: value for key, value in config["quality"].items() if key not in ("language_model", "reads")}
-    reads = config["quality"]["reads"]
-    read = sets if column == "scored" or reads is None else [name for name in sets if name in reads]
+def quality_settings(config: Mapping[str, Any], sets: list[str], rank: int | None = None) -> dict[str, Any]:
+    """Settings on which the quality of samples depends, by decoding; `rank` is that of a truncated head."""
+    reads, ranks = config["quality"]["reads"], config["quality"]["reads_svd"]
+    read = [name for name in sets if reads is None or name in reads]
+    unread = rank is not None and ranks is not None and rank not in ranks
+    return _measured(config, sets, "continuation", [] if unread else read)
+
+
+def human_settings(config: Mapping[str, Any], sets: list[str]) -> dict[str, Any]:
+    """Settings on which the quality of sets of human texts depends, which are all read."""
+    return _measured(config, sets, "scored", sets)
+
+
+def reading_settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings on which the features of texts depend."""
+    return settings(**{key: config["quality"][key] for key in ("batch", "completed", "precision", "threads")})
+
+
+def _measured(config: Mapping[str, Any], sets: list[str], column: str, read: list[str]) -> dict[str, Any]:
+    measured = {key: value for key, value in config["quality"].items() if key not in JUDGING}
     return settings(**measured, sets=sets, column=column, reads=read)
 
 
@@ -29,6 +46,8 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     for name in config["quality"]["reads"] or ():
         if name not in known:
             yield f"quality.reads: no decoding {name!r}; there are {', '.join(sorted(known))}"
+    for rank in set(config["quality"]["reads_svd"] or ()) - set(config["svd_ranks"]):
+        yield f"quality.reads_svd: {rank} is none of svd_ranks, {config['svd_ranks']}"
     small, windows = config["language_model"], config["windows"]
     longest = windows["prompt"] + windows["scored"]  # a prompt may be one long word
     if config["quality"]["language_model"] is not None:

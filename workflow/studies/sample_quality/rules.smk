@@ -2,8 +2,9 @@
 
 Needs: samples/{model}/{decoding}.parquet, windows.parquet, the corpus, and the language model that
 `quality.language_model` names, or else one trained here; the thesis's tables.
-Makes: language_model/, second_windows.parquet, quality/{model}.parquet, human_quality.parquet,
-tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1); figures/byte_frequency.{png,svg,pdf} (Figure 5.1).
+Makes: language_model/, second_windows.parquet, human_features.parquet, quality/{model}.parquet,
+human_quality.parquet, tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1);
+figures/byte_frequency.{png,svg,pdf} (Figure 5.1).
 """
 
 from studies.sample_quality import plan as judging
@@ -12,6 +13,7 @@ if JUDGED:
 
     QUALITY = f"{RESULTS}/quality/{{model}}.parquet"
     HUMAN_QUALITY = f"{RESULTS}/human_quality.parquet"
+    HUMAN_FEATURES = f"{RESULTS}/human_features.parquet"
     JUDGE = judging.asset(config)
     LANGUAGE_MODEL = MANIFEST_OF.format(asset=JUDGE) if JUDGE else f"{RESULTS}/language_model"
 
@@ -45,9 +47,27 @@ if JUDGED:
         script:
             "second_windows.py"
 
+    rule human_features:
+        input:
+            windows=WINDOWS,
+            language_model=LANGUAGE_MODEL,
+        output:
+            HUMAN_FEATURES,
+        threads: config["quality"]["threads"]
+        resources:
+            **ON_GPU,
+            **per_attempt(mem_mb=8000 if JUDGE else 2000, runtime=240),
+        params:
+            settings=judging.reading_settings(config),
+            language_model=config["quality"]["language_model"],
+            device=DEVICE,
+        script:
+            "human_features.py"
+
     rule quality:
         input:
             windows=WINDOWS,
+            human_features=HUMAN_FEATURES,
             samples=lambda wildcards: expand(SAMPLES, model=wildcards.model, decoding=JUDGED[wildcards.model]),
             language_model=LANGUAGE_MODEL,
         output:
@@ -57,7 +77,9 @@ if JUDGED:
             **ON_GPU,
             **per_attempt(mem_mb=8000 if JUDGE else 2000, runtime=240),
         params:
-            settings=lambda wildcards: judging.quality_settings(config, JUDGED[wildcards.model], "continuation"),
+            settings=lambda wildcards: judging.quality_settings(
+                config, JUDGED[wildcards.model], MODELS[wildcards.model].rank if wildcards.model in TRUNCATED else None
+            ),
             language_model=config["quality"]["language_model"],
             device=DEVICE,
         script:
@@ -66,12 +88,13 @@ if JUDGED:
     use rule quality as human_quality with:
         input:
             windows=WINDOWS,
+            human_features=HUMAN_FEATURES,
             samples=[WINDOWS, f"{RESULTS}/second_windows.parquet"],
             language_model=LANGUAGE_MODEL,
         output:
             HUMAN_QUALITY,
         params:
-            settings=judging.quality_settings(config, ["first", "second"], "scored"),
+            settings=judging.human_settings(config, ["first", "second"]),
 
     rule sample_quality_table:
         input:
