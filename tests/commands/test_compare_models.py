@@ -74,6 +74,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_pat
         ("other model: its tokens are the same, but at \"The water's", "frontier", "lower"),
         ("the largest id of its tokens is 300, but its head has only 290 rows", "compare-models", "few"),
         ("small: bos 301 is none of its 301 ids", "compare-models", "small", "--bos", 301),
+        ("absent: no such folder (searched from", "compare-models", "absent"),
         ("it reads at most 63 tokens", "compare-models", "small", "--bos", 0, *lengths, 24),
         ("small: it reads at most 64 tokens, and --prompt and", "compare-models", "small", *lengths, 25),
         ("it reads at most 64 tokens, and --prompt and --scored are 65 bytes", "compare-models", "other", *lengths, 25),

@@ -21,6 +21,7 @@ from oversmoothing.data.files import READ, read_beginning
 from oversmoothing.data.globs import as_pattern
 from oversmoothing.data.tokens.special import tell_special_names
 from oversmoothing.data.tokens.vocabulary import AUTO, FAST, load_tokenizer
+from oversmoothing.hub.cache import check_links
 from oversmoothing.hub.manifest import listed_folder
 from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, short_name, source_of
 from oversmoothing.jobs import UserError
@@ -263,8 +264,10 @@ def _as_name(text: str) -> str:
 
 def find_folder(path: str) -> Path:
     """Return the folder of a model that the user wrote; one on the hub or in GGUF must be listed among the assets."""
-    folder = None if as_gguf(path) else as_folder(path)
-    return folder or listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json", source_of(path, "main"))
+    if not as_gguf(path) and (folder := as_folder(path)):
+        check_links(folder)
+        return folder
+    return listed_folder(Path(ASSETS) / f"{asset_name(path, 'main')}.json", source_of(path, "main"))
 
 
 def study(
