@@ -14,11 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import yaml
+from default_config import default
 from hub_models import write_neox, write_token_model
 from numba.core import event
 from step_jobs import write_logits
 from tokenizers import Tokenizer, normalizers
 
+from checks.config import check
 from oversmoothing.commands import compare_models, forecast, frontier, main, over_bytes, relay, two_models
 from oversmoothing.commands import trial as trials
 from oversmoothing.commands.arguments.compare_models import parser
@@ -111,6 +113,7 @@ def call(models, tmp_path, monkeypatch):
         status = main([command, *given, "--scored", "8", "--results", str(tmp_path / "results"), *options])
         if known[-1]:
             assert yaml.safe_load((tmp_path / "results/config.yaml").read_text()) == known[-1].config
+            check(default(**known[-1].config))
         return status, [command[command.index("--configfile") + 2 :] for command in told], known[-1]
 
     return run

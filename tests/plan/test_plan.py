@@ -41,7 +41,10 @@ def test_full_heads_of_equal_loss_join_the_models_of_the_replication():
     ranks, more = map(shipped, ("replication", "equal_loss"))
     assert more["results"] == ranks["results"]
     first, second = map(plan.models.by_name, (ranks, more))
-    assert {first[name].kind for name in first.keys() - second.keys()} == {"svd"}
+    assert {first[name].kind for name in first.keys() - second.keys()} == {"svd", "family"}
+    assert more["seeds"] == ranks["seeds"][:5]
+    alone = {first[name].seed for name in first.keys() - second.keys() if first[name].kind == "family"}
+    assert alone == {*ranks["seeds"][5:]}
     shared = first.keys() & second.keys()
     assert [second[name] for name in shared] == [first[name] for name in shared]
     assert {second[name].rank for name in second.keys() - shared} == {288}

@@ -130,7 +130,7 @@ def _members(config: Config) -> Iterator[str]:
 def _family(config: Config) -> Iterator[str]:
     """Check the members together."""
     shared, alone = ({key for arm in OF_FAMILY if arm.alone == own for key in arm.keys} for own in (False, True))
-    if all((alone - shared) & set(entry) for entry in config["family"]):
+    if all((alone - shared) & set(entry) and not {"hub", "path"} & set(entry) for entry in config["family"]):
         yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
 
 
