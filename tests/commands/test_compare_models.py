@@ -479,7 +479,7 @@ def test_ctrl_c_is_one_line_when_the_program_has_ended_its_work(tmp_path):
     ) as process:
         assert process.stderr.readline() == "ready\n"
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-        assert process.stderr.read() == "\nInterrupted.\n"
+        assert process.stderr.read() == "\nInterrupted: the same command goes on from here.\n"
     assert process.returncode == 130
     assert (tmp_path / "ended").exists()
 

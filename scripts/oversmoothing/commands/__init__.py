@@ -48,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             run = import_module(f"oversmoothing.commands.{module}").main
         with nullcontext() if sys.stderr.isatty() else redirect_stderr(Minutes(sys.stderr)):
             return run(words)
-    except KeyboardInterrupt:
-        print("\nInterrupted.", file=sys.stderr)
+    except KeyboardInterrupt as end:
+        print(f"\n{end.args[0] if end.args else 'Interrupted.'}", file=sys.stderr)
         return 130
     except BrokenPipeError:  # who reads it has read enough, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed

@@ -8,6 +8,7 @@ import termios
 from collections.abc import Sequence
 
 from oversmoothing.commands.study import environment
+from oversmoothing.run.failed import AGAIN
 
 BLOCK = 1 << 16  # bytes
 
@@ -37,7 +38,7 @@ def relay(command: Sequence[str]) -> int:
             except KeyboardInterrupt as error:
                 interrupt = error
     if interrupt is not None:
-        raise interrupt
+        raise KeyboardInterrupt(AGAIN) from interrupt
     return status
 
 
