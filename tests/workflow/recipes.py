@@ -11,6 +11,7 @@ SECTIONS = dict(
     section.split("\n", 1) for section in (ROOT / "CONTRIBUTING.md").read_text().split("\n## ")[1].split("\n### ")[1:]
 )
 CATALOGUE = "scripts/oversmoothing/scores/catalogue"
+CASES = "tests/claims/test_every_claim.py"
 MINE = "mine.yaml"
 SETTINGS = {
     "corpus": {"source": "poems", "paths": ["poems/*.txt"]},
@@ -21,10 +22,15 @@ for more in ROOT.glob("tests/studies/*/everything.yaml"):  # what a study needs 
 CONFIG = (TINY, MINE)
 
 
+def text_of(recipe):
+    """Return the section of a recipe."""
+    (text,) = (text for heading, text in SECTIONS.items() if heading.startswith(recipe))
+    return text
+
+
 def blocks(recipe):
     """Return the code of a recipe, in order, as a reader copies it: without the indentation of a list around it."""
-    (text,) = (text for heading, text in SECTIONS.items() if heading.startswith(recipe))
-    found = re.findall(r"^( *)```\w+\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^( *)```\w+\n(.*?)^ *```", text_of(recipe), flags=re.DOTALL | re.MULTILINE)
     return [re.sub(rf"^{margin}", "", code, flags=re.MULTILINE) for margin, code in found]
 
 
@@ -77,10 +83,12 @@ def corpus(study):
 
 def claim(study):
     """Add the claim."""
-    test, entry = blocks("A claim")
+    test, entry, case = blocks("A claim")
     module, first = "scripts/oversmoothing/claims/decodings.py", '    Claim(\n        "greedy-lowest-under-tto-nsmd"'
     add(study, module, entry, before=first)
     add(study, module, f"{test}\n\n", before="CLAIMS = [")
+    if (study.folder / CASES).exists():  # in a copy that the suite's own tests run in
+        add(study, CASES, case, before="}\nMENDED = {")
 
 
 def arm(study):
@@ -144,8 +152,8 @@ def follow(folder, built):
 
 def own_tests(recipe):
     """Return what pytest runs by the last line of a recipe, and the minutes that it says."""
-    (text,) = (text for heading, text in SECTIONS.items() if heading.startswith(recipe))
-    (found,) = re.findall(r"^Its tests: `python -m pytest ([^`]*)` \(([\d.]+) minutes?\)", text, flags=re.MULTILINE)
+    line = r"^Its tests: `python -m pytest ([^`]*)` \(([\d.]+) minutes?\)"
+    (found,) = re.findall(line, text_of(recipe), flags=re.MULTILINE)
     return found[0].split(), float(found[1])
 
 

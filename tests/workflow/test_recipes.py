@@ -9,7 +9,7 @@ import sys
 
 import pandas as pd
 import pytest
-from recipes import RECIPES, ROOT, SECTIONS, own_tests
+from recipes import RECIPES, ROOT, SECTIONS, own_tests, text_of
 from study import copy_project
 
 from oversmoothing.tables.record import read_record
@@ -107,8 +107,11 @@ def test_the_suites_own_tests_pass_with_the_addition_in_place(recipe, tmp_path):
     for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "LICENSE"):
         shutil.copyfile(ROOT / name, tmp_path / name)
     RECIPES[recipe](study)
-    paths, _ = own_tests(recipe)
+    paths, described = own_tests(recipe)[0], "`make docs`" in text_of(recipe)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if described:
+        docs = [sys.executable, "-m", "schemas.describe"]
+        subprocess.run(docs, cwd=tmp_path, env={**environment, "PYTHONPATH": "workflow:scripts"}, check=True)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-x", *paths]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:]
