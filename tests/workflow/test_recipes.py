@@ -107,9 +107,9 @@ def test_the_suites_own_tests_pass_with_the_addition_in_place(recipe, tmp_path):
     for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "LICENSE"):
         shutil.copyfile(ROOT / name, tmp_path / name)
     RECIPES[recipe](study)
-    paths, described = own_tests(recipe)[0], "`make docs`" in text_of(recipe)
+    paths, _ = own_tests(recipe)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    if described:
+    if "`make docs`" in text_of(recipe):
         docs = [sys.executable, "-m", "schemas.describe"]
         subprocess.run(docs, cwd=tmp_path, env={**environment, "PYTHONPATH": "workflow:scripts"}, check=True)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-x", *paths]

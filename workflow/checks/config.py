@@ -19,10 +19,10 @@ from oversmoothing.scores.catalogue.decoders import parameters
 from oversmoothing.scores.decoding import check_k, decoding_name, links
 from oversmoothing.training.objectives import losses_under
 from plan import studies
-from plan.arms import OF_FAMILY
+from plan.arms import OF_FAMILY, asked
 from plan.assets import two_wheels
 from plan.model_types import Trained, of_type
-from plan.models import by_name
+from plan.models import by_name, trained_here
 from plan.settings import ConfigError
 from plan.studies import Config
 from plan.tokens import known_size, over_bytes, unit
@@ -129,8 +129,8 @@ def _members(config: Config) -> Iterator[str]:
 
 def _family(config: Config) -> Iterator[str]:
     """Check the members together."""
-    shared, alone = ({key for arm in OF_FAMILY if arm.alone == own for key in arm.keys} for own in (False, True))
-    if all((alone - shared) & set(entry) and not {"hub", "path"} & set(entry) for entry in config["family"]):
+    trained = trained_here(config)
+    if trained == config["family"] and all(asked(entry).alone for entry in trained):
         yield "family: arms, such as `head: plain`, are held against other members; add one: {rank: 4}"
 
 

@@ -10,6 +10,7 @@ import plan
 from checks.config import check
 from checks.paths import check_paths
 from oversmoothing.fingerprint import versions
+from plan.model_types import Model
 from studies.sample_quality import language_model, second_windows
 from studies.sample_quality.plan import asset, human_settings, quality_settings
 
@@ -77,8 +78,9 @@ def test_decodings_that_the_judge_reads_are_known_and_human_texts_always_read():
     with pytest.raises(plan.ConfigError, match=r"quality\.reads_svd: 5 is none of svd_ranks, \[4, "):
         check(default(quality={"reads_svd": [5]}, svd_ranks=[4, 8]))
     config = default(quality={"reads": ["pure"], "reads_svd": [8]}, svd_ranks=[4, 8])
-    assert quality_settings(config, ["pure", "greedy"])["reads"] == ["pure"]
-    assert [quality_settings(config, ["pure"], rank)["reads"] for rank in (4, 8)] == [[], ["pure"]]
+    full, *truncated = Model("full", "family", 288), Model("svd4", "svd", 4), Model("svd8", "svd", 8)
+    assert quality_settings(config, full, ["pure", "greedy"])["reads"] == ["pure"]
+    assert [quality_settings(config, model, ["pure"])["reads"] for model in truncated] == [[], ["pure"]]
     assert human_settings(config, ["first", "second"])["reads"] == ["first", "second"]
-    for rank in (None, 4):
-        assert quality_settings(default(), ["pure", "greedy"], rank)["reads"] == ["pure", "greedy"]
+    for model in (full, *truncated):
+        assert quality_settings(default(), model, ["pure", "greedy"])["reads"] == ["pure", "greedy"]

@@ -35,7 +35,7 @@ if AT_EQUAL_LOSS:
         wildcard_constraints:
             model=one_of(CONTROLS),
         params:
-            settings=judging.quality_settings(config, ["pure"]),
+            settings=lambda wildcards: judging.quality_settings(config, MODELS[wildcards.model], ["pure"]),
 
     rule equal_loss_table:
         input:

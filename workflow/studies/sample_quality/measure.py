@@ -74,11 +74,10 @@ def quality(
     """Return the quality of one set of samples as rows of `QUALITY` without ``decoding`` (Tables 5.3, 6.2, 6.3, H.1).
 
     `samples` and `human` are sets of n texts in the order of the windows, the readings are of the samples, and the
-    features, (n, d), of the human texts. Whole
-    sets are resampled by window, with the same draws for the set and for the human texts, so that the human texts match
-    themselves equally well in every draw. Metrics in `completed` read the partial word at the end of the prompt before
-    the continuation; the others read the continuation alone, as byte TV always does. Without readings there is no
-    perplexity and no MAUVE.
+    features, (n, d), of the human texts. Whole sets are resampled by window, with the same draws for the set and for
+    the human texts, so that the human texts match themselves equally well in every draw. Metrics in `completed` read
+    the partial word at the end of the prompt before the continuation; the others read the continuation alone, as byte
+    TV always does. Without readings there is no perplexity and no MAUVE.
     """
     rows, n = [], len(samples.windows)
     perplexities = [{"perplexity": value} for value in readings.perplexity.tolist()] if readings else [{}] * n

@@ -5,7 +5,9 @@ from typing import Any
 
 from oversmoothing.hub.names import Named, as_folder, asset_name
 from oversmoothing.scores.decoding import decoding_name
+from plan.arms import TRUNCATED
 from plan.assets import hub_source, step
+from plan.model_types import Model
 from plan.settings import settings
 from plan.studies import Study
 
@@ -17,11 +19,11 @@ def asset(config: Mapping[str, Any]) -> str | None:
     return asset_name(*_named(config)) if config["quality"]["language_model"] else None
 
 
-def quality_settings(config: Mapping[str, Any], sets: list[str], rank: int | None = None) -> dict[str, Any]:
-    """Settings on which the quality of samples depends, by decoding; `rank` is that of a truncated head."""
+def quality_settings(config: Mapping[str, Any], model: Model, sets: list[str]) -> dict[str, Any]:
+    """Settings on which the quality of a model's samples depends; the names of `sets` are those of decodings."""
     reads, ranks = config["quality"]["reads"], config["quality"]["reads_svd"]
     read = [name for name in sets if reads is None or name in reads]
-    unread = rank is not None and ranks is not None and rank not in ranks
+    unread = model.kind == TRUNCATED.kind and ranks is not None and model.rank not in ranks
     return _measured(config, sets, "continuation", [] if unread else read)
 
 
@@ -46,7 +48,7 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     for name in config["quality"]["reads"] or ():
         if name not in known:
             yield f"quality.reads: no decoding {name!r}; there are {', '.join(sorted(known))}"
-    for rank in set(config["quality"]["reads_svd"] or ()) - set(config["svd_ranks"]):
+    for rank in sorted({*(config["quality"]["reads_svd"] or ())} - {*config["svd_ranks"]}):
         yield f"quality.reads_svd: {rank} is none of svd_ranks, {config['svd_ranks']}"
     small, windows = config["language_model"], config["windows"]
     longest = windows["prompt"] + windows["scored"]  # a prompt may be one long word

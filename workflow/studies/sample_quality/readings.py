@@ -5,18 +5,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import torch
 
 from oversmoothing.hub.manifest import asset_folder
 from oversmoothing.jobs import Job, UserError
 from oversmoothing.models.pretrained.auto import LanguageModel, load_language_model
-from oversmoothing.store.parquet import read_table
+from oversmoothing.store.parquet import read_table, vectors
 from oversmoothing.store.sums import check_folder
 from studies.sample_quality.perplexity import KEY, Readings, read
 from studies.sample_quality.words import sample_text
-
-FEATURES = pa.schema([("window", pa.int32()), ("features", pa.list_(pa.float32()))])  # NaN where a text has no token
 
 
 class Samples(NamedTuple):
@@ -59,5 +56,5 @@ def load_judge(job: Job, device: torch.device) -> LanguageModel:
 
 def read_features(path: str | Path) -> np.ndarray:
     """Read the features of the human texts, float32 (n, d), in the order of their windows."""
-    table = read_table(path, FEATURES.names).sort_by("window")
-    return np.array(table["features"].to_pylist(), np.float32)
+    table = read_table(path, ["window", "features"]).sort_by("window")
+    return vectors(table["features"].combine_chunks())

@@ -78,7 +78,7 @@ if JUDGED:
             **per_attempt(mem_mb=8000 if JUDGE else 2000, runtime=240),
         params:
             settings=lambda wildcards: judging.quality_settings(
-                config, JUDGED[wildcards.model], MODELS[wildcards.model].rank if wildcards.model in TRUNCATED else None
+                config, MODELS[wildcards.model], JUDGED[wildcards.model]
             ),
             language_model=config["quality"]["language_model"],
             device=DEVICE,
