@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from oversmoothing.claims.headline import finding
 from oversmoothing.jobs import Job, run
 from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import (
     handles,
     legend,
@@ -41,11 +42,12 @@ WORDS = {
 
 
 def main(job: Job) -> None:
-    """Read the main table; write the figure."""
-    write_figure(draw(read_record(job.input.table)), job.output)
+    """Read the main table, and with several seeds the means by window; write the figure."""
+    windows = [read_table(path).to_pandas() for path in job.input.windows]
+    write_figure(draw(read_record(job.input.table), *windows), job.output)
 
 
-def draw(table: pd.DataFrame) -> Figure:
+def draw(table: pd.DataFrame, windows: pd.DataFrame | None = None) -> Figure:
     """Draw each metric's mean and 95 % interval against rank, a panel for each metric and truth, under the finding.
 
     The table is that of `score_tables.score_table`. Every model has a point, with the look of its rank, and the line
@@ -81,7 +83,7 @@ def draw(table: pd.DataFrame) -> Figure:
             else:
                 axes.set_xticks([])
                 axes.set_xlim(-0.5, len(places) - 0.5)
-        titled(figure, QUESTION.format(by=", by rank" if ranks else ""), finding(table))
+        titled(figure, QUESTION.format(by=", by rank" if ranks else ""), finding(table, windows))
         entries = handles({"this run: mean and 95 % interval": OURS} if ranks else looks)
         if len(published):
             truths = " and ".join(published.published_truth.dropna().unique())

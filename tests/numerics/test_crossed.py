@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from oversmoothing.numerics.crossed import crossed_interval
+from oversmoothing.numerics.crossed import crossed_interval, error_of_windows
 from oversmoothing.numerics.statistics import student_interval
 
 
@@ -15,6 +15,7 @@ def test_by_hand():
     degrees = (by_seed + by_window) ** 2 / (by_seed**2 / 1 + by_window**2 / 2)
     half = t.ppf(0.975, degrees) * np.sqrt(by_seed + by_window)
     assert (mean, low, high) == pytest.approx((3, 3 - half, 3 + half))
+    assert error_of_windows([[0, 2, 4], [2, 4, 6]], [1, 1, 1]) == pytest.approx(np.sqrt(by_window))
 
 
 def test_where_one_of_both_says_nothing_the_other_is_students():
@@ -24,6 +25,7 @@ def test_where_one_of_both_says_nothing_the_other_is_students():
     assert crossed_interval(np.full((2, 2), 7.0), [1, 2]) == (7, 7, 7)
     for few in (np.ones((1, 3)), np.ones((3, 1))):
         assert np.isnan(crossed_interval(few, np.ones(few.shape[1]))[1:]).all()
+        assert error_of_windows(few, np.ones(few.shape[1])) == 0
 
 
 def test_windows_are_weighed_and_order_and_scale_do_not_matter():
@@ -33,6 +35,14 @@ def test_windows_are_weighed_and_order_and_scale_do_not_matter():
     assert mean == pytest.approx(np.average(values, axis=1, weights=weights).mean())
     moved = crossed_interval(3 * values[::-1, ::-1] + 1, 10 * weights[::-1])
     assert moved == pytest.approx((3 * mean + 1, 3 * low + 1, 3 * high + 1))
+
+
+def test_the_error_of_windows_is_what_they_add_to_that_of_seeds():
+    random, found = np.random.default_rng(3), []
+    for _ in range(400):
+        values = random.normal(size=(5, 1)) + 2 * random.normal(size=(1, 40)) + 3 * random.normal(size=(5, 40))
+        found.append(error_of_windows(values, np.ones(40)) ** 2)
+    assert np.mean(found) == pytest.approx(2**2 / 40, rel=0.1)
 
 
 @pytest.mark.parametrize(("of_seeds", "of_windows", "rest"), [(0.1, 1, 1), (1, 0.1, 0.1), (0.3, 0.5, 2), (0.3, 3, 0)])

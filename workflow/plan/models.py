@@ -6,7 +6,7 @@ from typing import Any
 
 from oversmoothing.hub.names import asset_name
 from plan import studies
-from plan.arms import ALONE, FAMILY, TRUNCATED, Arm, asked
+from plan.arms import ALONE, FAMILY, KINDS_OF_FAMILY, TRUNCATED, Arm, asked
 from plan.model_types import ByBytes, Checkpoint, DerivedHead, Hub, Model, Trained, Trial, of_type
 from plan.settings import ConfigError, settings
 from plan.tokens import over_bytes, vocabulary
@@ -85,6 +85,12 @@ def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
 def model_rows(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]:
     """Rows for a table or figure, in the order of `names`: the facts of each model."""
     return [models[name].facts for name in names(models, *kinds)]
+
+
+def replicated(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Facts of the models of the family and its arms, all held against the truths; none with one seed."""
+    rows = [row for row in model_rows(by_name(config), *KINDS_OF_FAMILY) if None not in (row["rank"], row["seed"])]
+    return rows if len({row["seed"] for row in rows}) > 1 else []
 
 
 def listed(config: Mapping[str, Any]) -> list[dict[str, Any]]:

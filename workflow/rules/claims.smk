@@ -12,6 +12,7 @@ CLAIMED = plan.thesis.claimed(config)
 rule claims_table:
     input:
         tables=[path for path in TABLES_AND_FIGURES if path in expand(f"{RESULTS}/tables/{{name}}.csv", name=CLAIMED)],
+        windows=[WINDOW_MEANS] if REPLICATED else [],
         published=published(*dict.fromkeys(number for numbers in CLAIMED.values() for number in numbers)),
     output:
         **table("claims", "0 Findings", "What the thesis says, and whether it holds"),
@@ -29,6 +30,7 @@ rule claims_table:
 rule story:
     input:
         TABLES_AND_FIGURES,
+        WINDOW_MEANS if REPLICATED else [],
     output:
         STORY,
     localrule: True

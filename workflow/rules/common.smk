@@ -72,6 +72,7 @@ HISTORY = f"{RESULTS}/models/{{model}}/history.parquet"
 LOGITS = f"{RESULTS}/logits/{{model}}.parquet"
 HEAD = f"{RESULTS}/logits/{{model}}.head.safetensors"
 HIDDEN = f"{RESULTS}/hidden/{{model}}.parquet"
+WINDOW_MEANS = f"{RESULTS}/tables/window_means.parquet"
 SAMPLES = f"{RESULTS}/samples/{{model}}/{{decoding}}.parquet"
 FETCHED_CORPUS = f"{RESULTS}/fetched/corpus.json"  # the shards themselves are shared by the configs
 ASSETS_FOLDER = config["assets"].rstrip("/")
@@ -79,6 +80,7 @@ MANIFEST_OF = f"{ASSETS_FOLDER}/{{asset}}.json"
 
 MODELS = plan.models.by_name(config)
 OF_STUDIES = plan.studies.models(config)
+REPLICATED = plan.models.replicated(config)
 TRIALS = plan.models.trials(config)
 TRIED = plan.models.tried(TRIALS)
 TRAININGS = MODELS | TRIALS

@@ -4,11 +4,25 @@ Needs: scores, and the thesis's tables under resources/published/.
 Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), figures/oversmoothing.{png,svg,pdf},
 tables/decodings (E.1 to E.6), tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
 tables/tbat_approximation; of members from the hub tables/side_by_side; with several truths tables/truths, each truth
-held against the others.
+held against the others; with several seeds tables/window_means.parquet, for intervals over seeds and text.
 """
 
 OVERSMOOTHING = [name for name in METRICS if METRICS[name].table == "oversmoothing"]
 ENTROPY = [name for name in METRICS if METRICS[name].table == "entropy_difference"]
+
+
+if REPLICATED:
+
+    rule window_means:
+        input:
+            scores=scores(AGAINST_TRUTHS, [row["model"] for row in REPLICATED]),
+            tbat=scores(["tbat"], [row["model"] for row in REPLICATED if row["model"] in LINEAR]),
+        output:
+            WINDOW_MEANS,
+        params:
+            settings=settings(models=REPLICATED),
+        script:
+            step("window_means.py")
 
 
 rule oversmoothing_table:
@@ -26,6 +40,7 @@ rule oversmoothing_table:
 rule oversmoothing_figure:
     input:
         table=f"{RESULTS}/tables/oversmoothing.csv",
+        windows=[WINDOW_MEANS] if REPLICATED else [],
     output:
         **figure("oversmoothing", "0 Findings", "2. The same, drawn"),
     script:

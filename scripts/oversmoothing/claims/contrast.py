@@ -79,8 +79,11 @@ class Contrast:
     def _widened(self) -> np.ndarray:
         """The values with their mean, whose standard error has that over texts added in quadrature."""
         own = np.asarray(self.values, float)
-        spread = own.std(ddof=1) / math.sqrt(len(own)) if self.error and len(own) >= LEAST else 0.0
-        return self.mean + (own - self.mean) * math.hypot(spread, self.error) / spread if spread else own
+        if not self.error or len(own) < LEAST:
+            return own
+        about = own - self.mean if np.ptp(own) > TINY else np.linspace(-1, 1, len(own))
+        spread = own.std(ddof=1) / math.sqrt(len(own))
+        return self.mean + about * math.hypot(spread, self.error) / (about.std(ddof=1) / math.sqrt(len(own)))
 
     @property
     def _distance(self) -> float:
@@ -99,16 +102,23 @@ def clearly_above_0(one: Contrast) -> bool:
     return (decide([one])[0] if len(one.values) > 1 else one.towards) == Outcome.FOR
 
 
-def less(name: str, a: pd.Series, b: pd.Series | float = 0.0, above: float = 0.0, below: float = math.inf) -> Contrast:
+def less(
+    name: str,
+    a: pd.Series,
+    b: pd.Series | float = 0.0,
+    above: float = 0.0,
+    below: float = math.inf,
+    error: float = 0.0,
+) -> Contrast:
     """Return the contrast of `a` less `b`, values by seed, paired by seed; what has no seed stands beside each."""
     scale = max(abs(float(a.mean())), abs(float(b.mean() if isinstance(b, pd.Series) else b)))
-    return Contrast(name, tuple(paired(a, b)), above, below, scale=scale or 1.0)
+    return Contrast(name, tuple(paired(a, b)), above, below, scale=scale or 1.0, error=error)
 
 
-def within(name: str, a: pd.Series, b: pd.Series, share: float) -> Contrast:
+def within(name: str, a: pd.Series, b: pd.Series, share: float, error: float = 0.0) -> Contrast:
     """Return the contrast of `a` less `b` that should lie within a share of `b`, on either side: equivalence."""
     margin = share * abs(float(b.mean()))
-    return less(name, a, b, -margin, margin)
+    return less(name, a, b, -margin, margin, error)
 
 
 def outranking(a: pd.Series, b: pd.Series) -> float:

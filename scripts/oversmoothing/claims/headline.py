@@ -6,13 +6,15 @@ from itertools import chain, combinations, pairwise, product
 import pandas as pd
 
 from oversmoothing.claims.contrast import LEAST, Outcome, decide, less
+from oversmoothing.claims.measured import error_of_difference
 from oversmoothing.tables.published import listed
 
 
-def finding(table: pd.DataFrame) -> str:
+def finding(table: pd.DataFrame, windows: pd.DataFrame | None = None) -> str:
     """State how TTO goes with rank against each truth, as far as several seeds decide it, and its means at the ends.
 
-    `table` is the main table (`score_tables.score_table`). With one seed no order is stated.
+    `table` is the main table (`score_tables.score_table`). With one seed no order is stated. With the means by window
+    (`window_means.parquet`) a difference is decided over seeds and texts, as verdicts are.
     """
     scores = table[(table.measure == "tto") & table.truth.notna()]
     of_truths = {str(truth): rows for truth, rows in scores.groupby("truth", sort=False)}
@@ -26,7 +28,7 @@ def finding(table: pd.DataFrame) -> str:
         return told
     if seeds.min() < LEAST:
         return f"{told}, in one training of each"
-    orders = {truth: order_of_ranks(rows) for truth, rows in of_truths.items()}
+    orders = {truth: order_of_ranks(rows, _of_truth(windows, truth)) for truth, rows in of_truths.items()}
     if len(set(orders.values())) == 1:
         each = ", against each truth" if len(orders) > 1 else ""
         return f"{orders.popitem()[1]}{each}: {told}"
@@ -43,13 +45,17 @@ def _levels(scores: pd.DataFrame) -> str:
     return ", ".join(f"{mean:.3f} at rank {rank}" for rank, mean in ends.items())
 
 
-def order_of_ranks(scores: pd.DataFrame) -> str:
+def _of_truth(windows: pd.DataFrame | None, truth: str) -> pd.DataFrame | None:
+    return None if windows is None else windows[windows.truth == truth]
+
+
+def order_of_ranks(scores: pd.DataFrame, windows: pd.DataFrame | None = None) -> str:
     """State which ranks leak more against one truth: contrasts of all pairs, paired by seed, by Holm's step-down.
 
     It states an order of two groups of neighbouring ranks only if each rank of one group leaks more than each of the
     other.
     """
-    groups, falls = groups_of_ranks(*_decided(scores))
+    groups, falls = groups_of_ranks(*_decided(scores, windows))
     this, than = ("lower", "higher") if falls else ("higher", "lower")
     if len(groups) == 1:
         return "How much probability leaks does not clearly follow rank"
@@ -70,12 +76,13 @@ def groups_of_ranks(ranks: Sequence[int], more: set[tuple[int, int]]) -> tuple[l
     return (rising, False) if len(rising) > len(falling) else (falling, True)
 
 
-def _decided(scores: pd.DataFrame) -> tuple[list[int], set[tuple[int, int]]]:
+def _decided(scores: pd.DataFrame, windows: pd.DataFrame | None) -> tuple[list[int], set[tuple[int, int]]]:
     """Return the ranks, and the pairs of which the first clearly leaks more."""
     by_seed = scores.pivot_table(index="seed", columns="rank", values="value")
     ranks = [int(rank) for rank in sorted(by_seed)]
     pairs = list(combinations(ranks, 2))
-    outcomes = decide([less("", by_seed[a], by_seed[b]) for a, b in pairs])
+    differences = (less("", by_seed[a], by_seed[b], error=error_of_difference(windows, "tto", a, b)) for a, b in pairs)
+    outcomes = decide([*differences])
     turned = {Outcome.FOR: lambda a, b: (a, b), Outcome.AGAINST: lambda a, b: (b, a)}
     return ranks, {turned[of](*pair) for pair, of in zip(pairs, outcomes, strict=True) if of in turned}
 

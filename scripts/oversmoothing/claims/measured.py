@@ -9,11 +9,13 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.claims.contrast import Missing
+from oversmoothing.numerics.crossed import error_of_windows
 from oversmoothing.tables.published import read_published
 from oversmoothing.tables.record import matches
 
 FULL_RANK = 257  # of bytes: behind a LayerNorm a head of rank r has r - 1 free directions
 NO_SEED = -1
+WINDOWS = "window_means"  # the file of means by window, in the folder of tables
 OF_TRUNCATED = ("table_7_1", "table_7_2", "table_h_1")  # the thesis's tables of truncated heads
 
 
@@ -69,6 +71,10 @@ class Measured:
             raise Missing(f"the table {table} has no {measure}{f' of {of}' if of else ''}")
         return rows.value.groupby(rows.seed.fillna(NO_SEED).astype(int)).mean()
 
+    def error(self, measure: str, a: Rank, b: Rank) -> float:
+        """Return the standard error, by the choice of the windows, of the mean at rank `a` less that at `b`."""
+        return error_of_difference(self._tables.get(WINDOWS), measure, a.rank, b.rank)
+
     @property
     def truths(self) -> list[str]:
         """The truths of the main table."""
@@ -114,6 +120,23 @@ class Measured:
             if one.full:
                 return one
         raise Missing("no model of the family has full rank (257 or more, for 256 bytes)")
+
+
+def error_of_difference(windows: pd.DataFrame | None, measure: str, a: int, b: int) -> float:
+    """Return the standard error, by the choice of the windows, of a mean of the family at rank `a` less that at `b`.
+
+    `windows` are those of `window_means.parquet`, of one truth or of several, over which the mean goes. Tables of older
+    runs and printed ones have none: the error is 0 there, and a test is over seeds alone.
+    """
+    if windows is None:
+        return 0.0
+    own = windows[matches(windows, kind="family", measure=measure)]
+    first, second = (
+        own[own["rank"] == rank].pivot_table("value", "seed", "window", sort=True, observed=True) for rank in (a, b)
+    )
+    differences = (first - second).dropna()
+    positions = own.drop_duplicates("window").set_index("window").n
+    return error_of_windows(differences, positions[differences.columns])
 
 
 def of_run(tables: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> Measured:

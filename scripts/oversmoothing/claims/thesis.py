@@ -33,7 +33,12 @@ def loss(m: Measured, rank: Rank) -> pd.Series:
 def falls(m: Measured, metrics: Sequence[str], pairs: Sequence[tuple[Rank, Rank]]) -> list[Contrast]:
     """Contrast the first of each pair of ranks with the second, under each metric."""
     return [
-        less(f"{METRICS[metric].label}, {a} less {b}", score(m, metric, a), score(m, metric, b))
+        less(
+            f"{METRICS[metric].label}, {a} less {b}",
+            score(m, metric, a),
+            score(m, metric, b),
+            error=m.error(metric, a, b),
+        )
         for metric, (a, b) in product(metrics, pairs)
     ]
 
@@ -75,10 +80,13 @@ def little_gained_from_moderate_rank(m: Measured) -> list[Contrast]:
 def no_change_to_128(m: Measured) -> list[Contrast]:
     """Hold rank 128 to within a tenth of rank 32, under each metric."""
     (a,), (b,) = m.ranks(FURTHER, FURTHER), m.ranks(MOST, MOST)
-    return [
-        within(f"{METRICS[metric].label}, {a} less {b}", score(m, metric, a), score(m, metric, b), TOLERANCE)
-        for metric in MAIN
-    ]
+    return [alike(m, metric, a, b) for metric in MAIN]
+
+
+def alike(m: Measured, metric: str, a: Rank, b: Rank) -> Contrast:
+    """Hold one rank to within a tenth of another, under a metric."""
+    name = f"{METRICS[metric].label}, {a} less {b}"
+    return within(name, score(m, metric, a), score(m, metric, b), TOLERANCE, m.error(metric, a, b))
 
 
 def metrics_differ(m: Measured) -> list[Contrast]:
@@ -93,7 +101,8 @@ def slight_rise_at_512(m: Measured) -> list[Contrast]:
     found = []
     for rank, metric in product(m.ranks(MOST, FURTHER), MAIN):
         a, b = score(m, metric, full), score(m, metric, rank)
-        found.append(less(f"{METRICS[metric].label}, {full} less {rank}", a, b, 0, SLIGHT * abs(b.mean())))
+        name, most = f"{METRICS[metric].label}, {full} less {rank}", SLIGHT * abs(b.mean())
+        found.append(less(name, a, b, 0, most, m.error(metric, full, rank)))
     return found
 
 
@@ -132,12 +141,7 @@ def moderate_ranks_leak_as_much(m: Measured) -> list[Contrast]:
     although such models still oversmooth." (8)
     """
     *others, highest = m.ranks(MODERATE, least=2)
-    return [
-        within(
-            f"{METRICS[name].label}, {rank} less {highest}", score(m, name, rank), score(m, name, highest), TOLERANCE
-        )
-        for name, rank in product(MAIN, others)
-    ]
+    return [alike(m, metric, rank, highest) for metric, rank in product(MAIN, others)]
 
 
 def entropy(m: Measured, rank: Rank) -> pd.Series:

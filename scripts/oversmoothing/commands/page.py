@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from oversmoothing.claims.measured import WINDOWS
 from oversmoothing.claims.story.chapters import of_studies
 from oversmoothing.claims.story.page import write_story
 from oversmoothing.fingerprint import WORKFLOW
@@ -18,7 +19,8 @@ def main(arguments: Sequence[str]) -> int:
     command = argparse.ArgumentParser(prog="oversmoothing page", description=__doc__, epilog=example)
     command.add_argument("results", nargs="?", default="results", help="a results folder (default: %(default)s)")
     results = Path(command.parse_args(arguments).results)
-    paths = [*sorted(results.glob("tables/*.csv")), *sorted(results.glob("figures/*.png"))]
+    kinds = ("tables/*.csv", f"tables/{WINDOWS}.parquet", "figures/*.png")
+    paths = [path for kind in kinds for path in sorted(results.glob(kind))]
     if not paths:
         raise UserError(f"{results}: no tables and no figures; name a results folder, or run `make` first")
     if (results / TOKENS).is_file():

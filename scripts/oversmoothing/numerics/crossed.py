@@ -31,20 +31,40 @@ def crossed_interval(values: ArrayLike, weights: ArrayLike) -> tuple[float, floa
         The ends are NaN with fewer than two seeds or windows.
     """
     own, shares = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
-    seeds, windows = own.shape
     mean = float((own @ shares).mean() / shares.sum())
-    if min(seeds, windows) < 2:
+    if min(own.shape) < 2:
         return mean, math.nan, math.nan
+    estimates, freedom = _variances(own, shares)
+    by_seed, by_window, by_both = estimates
+    variance = max(by_seed + by_window - by_both, by_seed, by_window)
+    if not variance:
+        return mean, mean, mean
+    degrees = variance**2 / (estimates**2 / freedom).sum()
+    half = float(-stdtrit(degrees, LEVEL) * math.sqrt(variance))
+    return mean, mean - half, mean + half
+
+
+def error_of_windows(values: ArrayLike, weights: ArrayLike) -> float:
+    """Return the standard error of the mean by the choice of the windows: the root of var(b) / W in `crossed_interval`.
+
+    Parameters and model are those of `crossed_interval`. The error is 0 with fewer than two seeds or windows, and where
+    windows differ by no more than the rest explains.
+    """
+    own = np.asarray(values, dtype=float)
+    if min(own.shape) < 2:
+        return 0.0
+    (_, by_window, by_both), _ = _variances(own, np.asarray(weights, dtype=float))
+    return math.sqrt(max(by_window - by_both, 0.0))
+
+
+def _variances(own: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Estimate the variance of the mean from seeds, from windows and from the rest, with degrees of freedom."""
+    seeds, windows = own.shape
+    mean = (own @ shares).mean() / shares.sum()
     relative = shares * (windows / shares.sum())  # the mean is one of sums over windows, each about the mean
     of_seeds = ((own - mean) * relative).mean(axis=1)
     about = own.mean(axis=0) - mean
     of_windows, rest = about * relative, (own - mean - of_seeds[:, None] - about) * relative
     freedom = np.array([seeds - 1, windows - 1, (seeds - 1) * (windows - 1)], float)
     squares = np.array([(of_seeds**2).sum() / seeds, (of_windows**2).sum() / windows, (rest**2).mean()])
-    by_seed, by_window, by_both = squares / freedom
-    variance = max(by_seed + by_window - by_both, by_seed, by_window)
-    if not variance:
-        return mean, mean, mean
-    degrees = variance**2 / (np.array([by_seed, by_window, by_both]) ** 2 / freedom).sum()
-    half = float(-stdtrit(degrees, LEVEL) * math.sqrt(variance))
-    return mean, mean - half, mean + half
+    return squares / freedom, freedom

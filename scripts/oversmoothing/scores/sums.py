@@ -61,11 +61,16 @@ def pure_windows(paths: Iterable[str | Path]) -> pd.DataFrame:
     frames = []
     for path in map(Path, paths):
         for (truth, _), sums in sum_scores(path, ["pure"]).items():
-            count, total, _ = sums.arrays()
-            means = total / count + (sums.origin or 0.0)
             facts = {"model": path.stem, "truth": truth, "measure": path.parent.name}
-            frames.append(pd.DataFrame({**facts, "window": sorted(sums.count), "n": count.astype(int), "value": means}))
+            frames.append(window_means(sums).assign(**facts))
     return pd.concat(frames, ignore_index=True)
+
+
+def window_means(sums: WindowSums) -> pd.DataFrame:
+    """Mean ``value`` of the ``n`` positions of each ``window``."""
+    count, total, _ = sums.arrays()
+    means = total / count + (sums.origin or 0.0)
+    return pd.DataFrame({"window": sorted(sums.count), "n": count.astype(int), "value": means})
 
 
 def mean_brackets(path: str | Path) -> dict[str, float]:

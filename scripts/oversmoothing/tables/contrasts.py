@@ -11,6 +11,8 @@ import pandas as pd
 from oversmoothing.numerics.crossed import crossed_interval
 from oversmoothing.tables.record import chosen, over_seeds
 
+THIRD = 1 / 3  # by which an interval may be wider than another without a word
+
 
 def at(values: pd.DataFrame, **where: Any) -> pd.DataFrame:
     """Rows with these values in columns, without these columns: what others are paired with (see `paired`)."""
@@ -32,6 +34,18 @@ def means(*values: pd.DataFrame) -> pd.DataFrame:
             if part.value.notna().all():
                 rows.append(dict(zip(keys, key, strict=True)) | over_seeds(part.value))
     return pd.DataFrame(rows)
+
+
+def widened(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, float]]:
+    """Return rows with the intervals over seeds and windows that there are, and how these differ from those over seeds.
+
+    ``apart`` of ``of`` differ in width by more than `THIRD`; ``wider`` is the median ratio of the widths.
+    """
+    narrow, wide = table.high - table.low, table.high_crossed - table.low_crossed
+    apart = (wide > narrow * (1 + THIRD)) | (narrow > wide * (1 + THIRD))
+    compared = {"apart": int(apart.sum()), "of": int(wide.notna().sum()), "wider": float((wide / narrow).median())}
+    ends = {"low": table.low_crossed.fillna(table.low), "high": table.high_crossed.fillna(table.high)}
+    return table.assign(**ends), compared
 
 
 def crossed(*values: pd.DataFrame) -> pd.DataFrame:

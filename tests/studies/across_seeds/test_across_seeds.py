@@ -10,13 +10,15 @@ from made_scores import write_scores
 from scipy.stats import ttest_1samp
 from step_jobs import job, outputs
 
+import window_means
 from oversmoothing.numerics.crossed import crossed_interval
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.record import chosen, read_record
+from plan.models import replicated
 from studies.across_seeds import show
-from studies.across_seeds.plan import FULL, TRUTHS, compared, equals, others
+from studies.across_seeds.plan import FULL, TRUTHS, equals, others
 from studies.across_seeds.table import across_page, across_table, of_pairs
 
 SEEDS = (1, 2, 3)
@@ -47,7 +49,8 @@ def scores():
         for name in AGAINST_TRUTHS
         for window, (n, shift) in enumerate(((25, 0.03), (75, -0.01)))
     ]
-    return pd.DataFrame(rows, columns=["model", "truth", "measure", "window", "n", "value"])
+    means = pd.DataFrame(rows, columns=["model", "truth", "measure", "window", "n", "value"])
+    return means.merge(pd.DataFrame(MODELS), on="model")
 
 
 @pytest.fixture
@@ -59,7 +62,7 @@ def of_equals():
 
 @pytest.fixture
 def table(scores, of_equals):
-    return across_table(scores, of_equals, MODELS, GROUPS)
+    return across_table(scores, of_equals, GROUPS)
 
 
 def test_levels_are_means_over_seeds_and_truths(table):
@@ -92,9 +95,8 @@ def test_levels_have_intervals_over_seeds_and_windows_and_of_differences_windows
 
 
 def test_two_arms_of_one_rank_are_two_levels_and_have_no_step(scores, of_equals):
-    wide = [{**model, "model": f"w8-s{model['seed']}", "arm": "w8"} for model in MODELS if model["arm"] == "bn8"]
-    of_wide = scores[scores.model.str.startswith("bn8")].replace({"model": r"^bn"}, {"model": "w"}, regex=True)
-    table = across_table(pd.concat([scores, of_wide]), of_equals, [*MODELS, *wide], GROUPS)
+    of_wide = scores[scores.arm == "bn8"].replace({"model": r"^bn", "arm": r"^bn"}, "w", regex=True)
+    table = across_table(pd.concat([scores, of_wide]), of_equals, GROUPS)
     assert set(chosen(table, less="rank 8").kind) == {"plain"}
     assert set(chosen(table, less="family")["rank"]) == {4}
     rows = across_page(table, "T").sections[0].rows
@@ -126,8 +128,8 @@ def test_equals_differ_in_their_seed_alone():
     config = default(seeds=[1, 2], family=[{"rank": 4}, {"rank": 8}, {"backward_rank": 4}], truths=truths)
     assert equals(config) == {FULL: ["bn8-s1", "bn8-s2"], TRUTHS: ["a", "b"]}
     assert others(equals(config), "a") == ["b"]
-    assert {row["kind"] for row in compared(config)} == {"family", "backward"}
-    assert compared(default(seeds=[1])) == []
+    assert {row["kind"] for row in replicated(config)} == {"family", "backward"}
+    assert replicated(default(seeds=[1])) == []
     assert equals(default(seeds=[1])) == {}
 
 
@@ -145,19 +147,22 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, scores, of_equals):
             for (measure, model), part in frame.groupby(["measure", "model"], sort=False)
         ]
 
-    inputs, output = {"scores": write("scores", scores), "equals": write("equals", of_equals)}, outputs(tmp_path)
-    output.windows = tmp_path / "windows.parquet"
+    files, windows = write("scores", scores), tmp_path / "window_means.parquet"
+    window_means.main(job({"scores": files, "tbat": []}, [windows], {"models": MODELS}))
+    kept = read_table(windows).to_pandas().astype({"model": str, "truth": str, "measure": str})
+    keys = ["model", "truth", "measure", "window"]
+    found, wanted = (frame[[*keys, "n", "value"]].sort_values(keys, ignore_index=True) for frame in (kept, scores))
+    pd.testing.assert_frame_equal(found, wanted, rtol=1e-5, check_dtype=False, check_categorical=False)
+    inputs = {"scores": [path for path in files if path.parent.name == "tto"], "windows": windows}
+    inputs["equals"], output = write("equals", of_equals), outputs(tmp_path)
     show.main(job(inputs, output, {"models": MODELS, "equals": GROUPS}))
     written = read_record(output.csv)
     apart = written.measure == "tto_apart"
     assert written[apart].set_index("seed").value.to_dict() == pytest.approx({s: 0.1 + 0.001 * s for s in SEEDS})
-    direct = across_table(scores, of_equals, MODELS, GROUPS)
+    direct = across_table(kept, of_equals, GROUPS)
     keys = ["kind", "rank", "truth", "measure", "less", "model", "note"]
     frames = [frame.drop(columns="table").sort_values(keys, ignore_index=True) for frame in (written[~apart], direct)]
     pd.testing.assert_frame_equal(*frames, rtol=1e-5, atol=1e-6)  # scores are float32
-    kept = read_table(output.windows).to_pandas().astype({"model": str, "truth": str, "measure": str})
-    wanted = scores.sort_values([*kept][:4], ignore_index=True).astype({"window": "int32", "n": "int32"})
-    pd.testing.assert_frame_equal(kept.sort_values([*kept][:4], ignore_index=True), wanted, rtol=1e-5)
     page = output.markdown.read_text()
     assert "The floor: two models that differ in nothing but their seed" in page
     for truth, mean in (("truth-1", "0.272"), ("truth-2", "0.372")):  # a mean over truths belongs to none

@@ -9,13 +9,14 @@ from default_config import default
 from kept_runs import STUDIES
 from scipy.stats import ttest_1samp
 
+from oversmoothing.numerics.equal_loss import at_loss, bracket
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.tables.record import chosen, read_record
 from studies.leak_at_equal_loss.finding import differences
 from studies.leak_at_equal_loss.plan import compared
 from studies.leak_at_equal_loss.show import draw
-from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table, with_p
+from studies.leak_at_equal_loss.table import OF_SAMPLES, by_window, equal_loss_page, equal_loss_table, with_p
 
 SEEDS, STEPS, TRUTHS = (1, 2, 3), {300: 2.4, 450: 2.0, 900: 1.6}, ("truth", "lm")  # losses of the full head
 RANKS = {4: 2.2, 16: 1.8}  # and their losses after 900 steps
@@ -54,6 +55,16 @@ def values(models):
     return pd.DataFrame(rows)
 
 
+def by_windows(values):
+    """Two windows of 100 bytes, the first above the mean by 0.01 and the second below it, in each model."""
+    rows = values[values.measure.isin(["loss", *AGAINST_TRUTHS])]
+    return pd.concat([rows.assign(window=w, n=100, value=rows.value + add) for w, add in ((0, 0.01), (1, -0.01))])
+
+
+def tabulated(values, models):
+    return equal_loss_table(values, models, by_windows(values))
+
+
 def one(table, **where):
     (only,) = chosen(table, **where).to_dict("records")
     return only
@@ -61,7 +72,7 @@ def one(table, **where):
 
 @pytest.fixture
 def table(values, models):
-    return equal_loss_table(values, models)
+    return tabulated(values, models)
 
 
 def test_a_rank_is_compared_with_the_full_head_of_its_loss(table):
@@ -80,10 +91,37 @@ def test_levels_and_differences_at_equal_steps_are_over_seeds(table):
     assert steps["high"] - steps["low"] == pytest.approx(0, abs=1e-9)
 
 
+def test_what_all_models_share_of_a_window_widens_no_difference(table):
+    for less in ("rank 288", "equal loss", "equal loss on the windows"):
+        found = one(table, measure="tto", truth="lm", rank=4, less=less)
+        assert [found["low_crossed"], found["high_crossed"]] == pytest.approx([found["low"], found["high"]])
+    assert np.isnan(one(table, measure="valid_words", truth=None, rank=4, less="equal loss")["low_crossed"])
+
+
+def test_by_window_is_what_each_window_does_to_the_difference_at_equal_loss():
+    """Against the derivative: a window that counts a little more moves the losses, and between which steps they lie."""
+    random, arms = np.random.default_rng(1), ["bn4", "slow", "fast"]
+    n = pd.Series(random.integers(50, 200, 12).astype(float))
+    losses = pd.DataFrame([base + random.normal(0, 0.2, 12) for base in (2.1, 2.6, 1.7)], arms)
+    leaks = pd.DataFrame([base + random.normal(0, 0.1, 12) for base in (0.35, 0.5, 0.2)], arms)
+
+    def apart(weights):
+        loss, leak = (table @ weights / weights.sum() for table in (losses, leaks))
+        return leak["bn4"] - at_loss(loss[arms[1:]].tolist(), leak[arms[1:]].tolist(), loss["bn4"])
+
+    loss = losses @ n / n.sum()
+    found = by_window(leaks, losses, n, "bn4", arms[1:], bracket(loss[arms[1:]].tolist(), loss["bn4"]))
+    assert found @ n / n.sum() == pytest.approx(apart(n))
+    for window, own in enumerate(found):
+        step = n.copy()
+        step[window] += 1e-4
+        assert (apart(step) - apart(n)) / 1e-4 * n.sum() == pytest.approx(own - apart(n), rel=1e-3, abs=1e-4)
+
+
 def test_a_loss_that_no_number_of_steps_gives_has_no_row(values, models):
     far = values.copy()
     far.loc[(far.model == "bn4-s2") & (far.measure == "validation_loss"), "value"] = 2.5
-    table = equal_loss_table(far, models)
+    table = tabulated(far, models)
     at_equal = table[table.less == "equal loss"]
     assert set(at_equal["rank"]) == {16}
     assert set(table[table.less == "equal loss on the windows"]["rank"]) == set(RANKS)
@@ -114,7 +152,7 @@ def test_p_is_adjusted_over_ranks_and_truths_of_a_measure(values, models):
     moved = (near.measure == "tto") & (near.model == "bn4-s2")
     near.loc[moved, "value"] += 0.001
     near.loc[(near.measure == "tto") & (near.model == "bn16-s1"), "value"] += 0.02
-    table = equal_loss_table(near, models)
+    table = tabulated(near, models)
     rows = table[(table.less == "equal loss on the windows") & (table.measure == "tto")]
     raw = [ttest_1samp(x, 0).pvalue for x in ([0.02, 0.021, 0.02], [0.01, -0.01, -0.01]) for _ in TRUTHS]
     expected = [4 * raw[0]] * 2 + [1.0] * 2  # Holm's over four: the third would be 2 * 0.67
@@ -145,7 +183,7 @@ def test_full_heads_that_are_worse_for_other_reasons_are_held_against_those_of_o
         models.append({"model": name, "kind": kind, "rank": rank, "seed": seed, "arm": arm, "steps": steps})
         values = made(seed, loss, extra).items()
         rows += [{"model": name, "truth": truth, "measure": m, "value": value} for (truth, m), value in values]
-    table = equal_loss_table(pd.DataFrame(rows), models)
+    table = tabulated(pd.DataFrame(rows), models)
     main = "equal loss on the windows"
     for arm, expected in {"bn288-context2": 0.05, "bn288-context8": 0.05, "bn288-layers1": 0, "bn4": 0.02}.items():
         assert one(table, measure="tto", truth="lm", arm=arm, less=main)["value"] == pytest.approx(expected)

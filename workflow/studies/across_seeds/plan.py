@@ -1,20 +1,13 @@
-"""The models of which there are several, and groups of equals: models that differ in nothing but their seed."""
+"""Groups of equals: models that differ in nothing but their seed."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from plan.arms import KINDS_OF_FAMILY
 from plan.model_types import Trained, of_type
-from plan.models import by_name, full_models, model_rows
+from plan.models import by_name, full_models
 from plan.studies import Study
 
 FULL, TRUTHS = "full models", "truths"
-
-
-def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Facts of the models of the family and its arms, all held against the truths; none with one seed."""
-    rows = [row for row in model_rows(by_name(config), *KINDS_OF_FAMILY) if None not in (row["rank"], row["seed"])]
-    return rows if len({row["seed"] for row in rows}) > 1 else []
 
 
 def equals(config: Mapping[str, Any]) -> dict[str, list[str]]:

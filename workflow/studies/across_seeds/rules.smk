@@ -1,14 +1,13 @@
 """What holds across seeds: levels and steps by rank, and the floor, what two models that differ by chance alone show.
 
-Needs: scores of the family and its arms against the truths; the logits of the full models and of the truths.
+Needs: scores of the family and its arms against the truths, and their means by window; the logits of the full models and of the truths.
 Makes: scores/across_seeds/{metric}/{model}.parquet, tables/across_seeds.{csv,md,html,tex},
-tables/across_seeds_windows.parquet, figures/across_seeds.{png,svg,pdf}.
+figures/across_seeds.{png,svg,pdf}.
 """
 
 from studies.across_seeds import plan as across_seeds
 
 EQUALS = across_seeds.equals(config)
-ACROSS = across_seeds.compared(config)
 OF_EQUALS = f"{RESULTS}/scores/across_seeds/{{metric}}/{{model}}.parquet"
 
 
@@ -27,19 +26,19 @@ use rule score as scores_of_equals with:
         ),
 
 
-if ACROSS:
+if REPLICATED:
 
     rule across_seeds_table:
         input:
-            scores=scores(AGAINST_TRUTHS, [row["model"] for row in ACROSS]),
+            scores=scores(["tto"], [row["model"] for row in REPLICATED]),
+            windows=WINDOW_MEANS,
             equals=expand(
                 OF_EQUALS, metric=AGAINST_TRUTHS, model=[name for models in EQUALS.values() for name in models]
             ),
         output:
             **table("across_seeds", "8 Small models", "Across seeds: the numbers"),
             **figure("across_seeds", "8 Small models", "Across seeds"),
-            windows=f"{RESULTS}/tables/across_seeds_windows.parquet",
         params:
-            settings=settings(models=ACROSS, equals=EQUALS),
+            settings=settings(models=REPLICATED, equals=EQUALS),
         script:
             "show.py"

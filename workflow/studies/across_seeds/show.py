@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,9 +14,8 @@ from matplotlib.patches import Patch
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.scores.catalogue.metrics import METRICS
-from oversmoothing.scores.sums import MEANS, pure_means, pure_windows
-from oversmoothing.store.parquet import read_groups, write_table
-from oversmoothing.store.provenance import provenance
+from oversmoothing.scores.sums import MEANS, pure_means
+from oversmoothing.store.parquet import read_groups, read_table
 from oversmoothing.tables.figures.style import (
     Looks,
     handles,
@@ -35,28 +33,17 @@ from oversmoothing.tables.record import chosen, record
 from studies.across_seeds.table import APART, FAMILY, FLOOR, TTO, across_page, across_table
 
 COLUMNS = ["decoding", "value"]
-NAME = pa.dictionary(pa.int16(), pa.string())
-WINDOWS = pa.schema(
-    [
-        *((name, NAME) for name in ("model", "truth", "measure")),
-        ("window", pa.int32()),
-        ("n", pa.int32()),  # positions
-        ("value", pa.float64()),  # their mean
-    ]
-)
 GREYS = ("0.75", "0.45")
 LINE: dict[str, Any] = {"markersize": 5, "linewidth": 1.6, "capsize": 3, "elinewidth": 1.2}
 TITLE = "What holds across seeds: levels, steps between ranks, and the floor."
 
 
 def main(job: Job) -> None:
-    """Read the scores; write the table and the figure in all formats, and the means of windows."""
+    """Read the scores and the means of windows; write the table and the figure in all formats."""
     settings = job.params.settings
     models = settings["models"]
     of_equals = pd.DataFrame(list(pure_means(job.input.equals)), columns=MEANS)
-    windows = pure_windows(job.input.scores)
-    table = across_table(windows, of_equals, models, settings["equals"])
-    write_table(job.output.windows, pa.Table.from_pandas(windows, WINDOWS, preserve_index=False), provenance(settings))
+    table = across_table(read_table(job.input.windows).to_pandas(), of_equals, settings["equals"])
     by_position = apart(job.input.scores, models)
     write_record(job.output, pd.concat([table, by_position], ignore_index=True), across_page(table, TITLE))
     write_figure(draw(table), [job.output.png, job.output.pdf, job.output.svg])
@@ -64,7 +51,7 @@ def main(job: Job) -> None:
 
 def apart(paths: Iterable[str], models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Record of how far apart the TTO of a rank and of the next are at a position, on average, for each seed."""
-    files = {path.stem: path for path in map(Path, paths) if path.parent.name == TTO}
+    files = {path.stem: path for path in map(Path, paths)}
     family = pd.DataFrame(models).query(f"kind == {FAMILY!r}").sort_values("rank", kind="stable")
     rows = []
     for seed, of_seed in family.groupby("seed"):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.tables.contrasts import at, crossed, means, paired
+from oversmoothing.tables.contrasts import at, crossed, means, paired, widened
 from oversmoothing.tables.kinds import TITLES
 from oversmoothing.tables.page import Cell, Page, Section, Value, directions, labelled, pivot, valued
 from oversmoothing.tables.record import chosen, record
@@ -23,18 +23,12 @@ LEAST = 3  # models of which pairs have an interval
 ARM = ["kind", "rank", "arm"]
 TTO = "tto"
 NEXT = "next rank"
-THIRD = 1 / 3  # by which an interval may be wider than another without a word
 
 
-def across_table(
-    windows: pd.DataFrame,
-    of_equals: pd.DataFrame,
-    models: Sequence[Mapping[str, Any]],
-    equals: Mapping[str, Sequence[str]],
-) -> pd.DataFrame:
+def across_table(windows: pd.DataFrame, of_equals: pd.DataFrame, equals: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Record of levels, steps and differences between arms over seeds, and of the floor.
 
-    `windows` has the means of `models` against each truth as `pure_windows` gives them. `of_equals`, with ``model``,
+    `windows` has the means of models against each truth (`window_means.parquet`). `of_equals`, with ``model``,
     ``truth``, ``measure``, ``value`` and ``n`` positions, has those of `equals`, models that differ in nothing but
     their seed, by group. Levels are by arm, rank and truth, and over all truths (no ``truth``). Differences, likewise,
     are from the next higher rank of the kind and from the family at the same rank, paired by seed (and window), of
@@ -42,7 +36,7 @@ def across_table(
     ``{measure}_floor`` is what a model of a group shows with another as the truth: of each pair, and the mean of all.
     """
     keys = [*ARM, "measure", "seed"]
-    by_window = windows.merge(pd.DataFrame(models), on="model")[[*keys, "truth", "window", "n", "value"]]
+    by_window = windows.loc[windows.measure.isin(AGAINST_TRUTHS), [*keys, "truth", "window", "n", "value"]]
     weighed = by_window.assign(value=by_window.value * by_window.n)
     sums = weighed.groupby([*keys, "truth"], sort=False, as_index=False)[["value", "n"]].sum()
     by_truth = sums.assign(value=sums.value / sums.n).drop(columns="n")
@@ -94,9 +88,7 @@ def pseudo_values(values: np.ndarray) -> list[float]:
 def across_page(table: pd.DataFrame, title: str) -> Page:
     """Page with the levels and steps, the arms, the floor, and the levels against each truth."""
     arms, floor = table.dropna(subset="rank"), table[table.measure.str.endswith(FLOOR)]
-    narrow, wide = arms.high - arms.low, arms.high_crossed - arms.low_crossed
-    apart = (wide > narrow * (1 + THIRD)) | (narrow > wide * (1 + THIRD))
-    arms = arms.assign(low=arms.low_crossed.fillna(arms.low), high=arms.high_crossed.fillna(arms.high))
+    arms, compared = widened(arms)
     way = arms.kind.map(TITLES)
     twice = arms.groupby(["kind", "rank"]).arm.transform("nunique") > 1
     arms = arms.assign(
@@ -118,7 +110,6 @@ def across_page(table: pd.DataFrame, title: str) -> Page:
             sections.append(Section(heading, pivot(part, ["rank"], labels)))
     if rows := _floor_rows(floor, names):
         sections.append(Section("The floor: two models that differ in nothing but their seed", rows))
-    compared = {"apart": int(apart.sum()), "of": int(wide.notna().sum()), "wider": float((wide / narrow).median())}
     words = legend(__file__, "across_seeds", seeds=int(arms.n.max()), **compared)
     return Page(title, sections, [*words, directions(table.better)])
 

@@ -10,16 +10,25 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.numerics.statistics import summarise
+from oversmoothing.numerics.statistics import WindowSums
 from oversmoothing.scores.catalogue.metrics import METRICS
-from oversmoothing.scores.sums import pure_means
+from oversmoothing.scores.sums import pure_means, pure_windows, window_means
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled, whiskers, write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.kinds import KINDS
 from oversmoothing.tables.losses import predictions
 from oversmoothing.training.history import lowest_loss
-from studies.leak_at_equal_loss.table import EQUAL, FAMILY, LOSS, OF_SAMPLES, SHORTER, equal_loss_page, equal_loss_table
+from studies.leak_at_equal_loss.table import (
+    EQUAL,
+    FAMILY,
+    LOSS,
+    OF_SAMPLES,
+    ON_WINDOWS,
+    SHORTER,
+    equal_loss_page,
+    equal_loss_table,
+)
 from studies.sample_quality.table import summarise_quality
 
 TTO = "tto"
@@ -31,25 +40,36 @@ OTHERS: dict[str, dict[str, Any]] = {
 }
 COMPARED = (TTO, "kl")  # in panels of differences
 WAYS = (("the scored text", "full"), ("validation text", "none"))  # to be at equal loss, in the order of `EQUAL`
-ON_WINDOWS = next(iter(EQUAL))
 
 
 def main(job: Job) -> None:
     """Read losses, scores and quality; write the table and the figure in all formats."""
     settings = job.params.settings
-    rows = [*losses(job.input.histories, job.input.logits), *pure_means(job.input.scores), *judged(job.input.quality)]
-    table = equal_loss_table(pd.DataFrame(rows), settings["models"])
+    on_windows = {Path(path).stem: predictions(path).losses for path in job.input.logits}
+    windows = pd.concat([pure_windows(job.input.scores), losses_by_window(on_windows)], ignore_index=True)
+    losses = [*validation(job.input.histories), *of_windows(on_windows)]
+    rows = [*losses, *pure_means(job.input.scores), *judged(job.input.quality)]
+    table = equal_loss_table(pd.DataFrame(rows), settings["models"], windows)
     write_record(job.output, table, equal_loss_page(table, settings["truths"]))
     write_figure(draw(table, settings["truths"]), [job.output.png, job.output.pdf, job.output.svg])
 
 
-def losses(histories: Iterable[str], logits: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield the validation loss of each model, and its loss on the scored bytes of the windows."""
+def validation(histories: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the validation loss of each model."""
     for path in map(Path, histories):
         yield {"model": path.parent.name, "truth": "", "measure": LOSS, "value": lowest_loss(path)}
-    for path in map(Path, logits):
-        mean = summarise(predictions(path).losses, resamples=1, seed=0).mean
-        yield {"model": path.stem, "truth": "", "measure": "loss", "value": mean}
+
+
+def of_windows(losses: Mapping[str, WindowSums]) -> Iterator[dict[str, Any]]:
+    """Yield the loss of each model on the scored bytes of the windows."""
+    for model, sums in losses.items():
+        yield {"model": model, "truth": "", "measure": ON_WINDOWS, "value": sums.mean}
+
+
+def losses_by_window(losses: Mapping[str, WindowSums]) -> pd.DataFrame:
+    """Return the same by window, in the columns of `pure_windows`."""
+    known = {"truth": "", "measure": ON_WINDOWS}
+    return pd.concat([window_means(sums).assign(model=model, **known) for model, sums in losses.items()])
 
 
 def judged(paths: Iterable[str]) -> Iterator[dict[str, Any]]:

@@ -1,16 +1,17 @@
 """Table of the family at equal loss: what a rank shows less what a full head of that loss shows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from oversmoothing.numerics.equal_loss import at_loss
+from oversmoothing.numerics.crossed import crossed_interval
+from oversmoothing.numerics.equal_loss import at_loss, bracket
 from oversmoothing.numerics.statistics import holm
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.tables.contrasts import means, paired
+from oversmoothing.tables.contrasts import means, paired, widened
 from oversmoothing.tables.losses import METRICS as LOSSES
 from oversmoothing.tables.page import Page, Section, directions, labelled, pivot
 from oversmoothing.tables.record import chosen, record
@@ -26,16 +27,19 @@ EQUAL = {
     "loss": "equal loss on the windows",
     LOSS: "equal loss",
 }  # `less`, by the loss that is equal; the main one first
+ON_WINDOWS = next(iter(EQUAL))
 SHORT_CONTEXT = ", shorter context"  # at the end of a `less`: the control sees fewer bytes, after as many steps
 CORRELATION = "_correlation"  # at the end of a metric: Pearson's r with validation loss, over the ranks of a seed
 OF_SAMPLES = [name for name in MEASURES if name != "loop"]
 
 
-def equal_loss_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def equal_loss_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]], windows: pd.DataFrame) -> pd.DataFrame:
     """Record of levels, and of differences at equal steps and at equal loss: means over ``n`` seeds.
 
     `values` has ``model``, ``truth`` ("" of what needs none), ``measure`` and ``value``; the losses are `EQUAL`, and
-    `models` is what `plan.compared` returns. Intervals are 95 %, by Student's t. Differences are paired by seed, and
+    `models` is what `plan.compared` returns. `windows` has means of ``n`` positions by ``window``, of the loss on the
+    windows and of the metrics. Intervals are 95 %, by Student's t over seeds; those of differences in loss and metrics
+    are also over seeds and windows (`over_windows`). Differences are paired by seed, and
     ``less`` names what is subtracted: the highest rank (``rank 288``), or what it shows where it has the same loss,
     interpolated for each seed between two numbers of steps. There is no row where a seed has a loss that none gives.
     Full heads that predict worse for another reason are held against those of other steps as ranks are; and ranks
@@ -53,23 +57,86 @@ def equal_loss_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]]) 
     )
     control = full.arm.unique().tolist()
     differences = [paired(lower, chosen(full, kind=FAMILY)[KEYS], f"rank {top}")]
-    differences += [
-        paired(lower, at_equal_loss(levels, name, lower.arm.unique(), control), less) for name, less in EQUAL.items()
-    ]
+    ways = [(less, name, lower.arm.unique(), control) for name, less in EQUAL.items()]
     ranks = chosen(lower, kind=FAMILY)
     for name, less in EQUAL.items() if (levels.kind == BY_CONTEXT).any() else ():
         there = (levels.measure == name) & (
             (levels.kind == BY_CONTEXT) | levels.arm.isin(chosen(full, kind=FAMILY).arm)
         )
         seen = levels[there].groupby("arm").value.mean().sort_values(ascending=False).index.tolist()
-        differences.append(paired(ranks, at_equal_loss(levels, name, ranks.arm.unique(), seen), less + SHORT_CONTEXT))
-    table = record(means(levels, *differences, correlations(chosen(levels, kind=FAMILY))))
+        ways.append((less + SHORT_CONTEXT, name, ranks.arm.unique(), seen))
+    differences += [
+        paired(lower, at_equal_loss(levels, name, arms, controls), less) for less, name, arms, controls in ways
+    ]
+    at_top = (f"rank {top}", "", lower.arm.unique(), chosen(full, kind=FAMILY).arm.unique().tolist())
+    intervals = pd.DataFrame(over_windows(windows.merge(facts, on="model"), levels, [at_top, *ways]))
+    found = means(levels, *differences, correlations(chosen(levels, kind=FAMILY)))
+    table = record(found.merge(intervals, how="left", on=["arm", "truth", "measure", "less"]))
     return with_p(table.assign(truth=table.truth.replace("", pd.NA), **_units(table)))
+
+
+def over_windows(
+    windows: pd.DataFrame, levels: pd.DataFrame, ways: Iterable[tuple[str, str, Iterable[str], Sequence[str]]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the interval over seeds and windows of each difference: of each way ``(less, loss, arms, controls)``.
+
+    What controls show at an arm's loss is interpolated between two, y = (1 - s) a + s b. Another text would move the
+    losses on the windows as well, and so s; to first order that adds to a window's part of y the slope of the metric
+    over the loss, times how far the arm's loss there is from (1 - s) of the one control's and s of the other's.
+    """
+    n = windows.drop_duplicates("window").set_index("window").n.sort_index()
+    of_models = {
+        key: part.pivot_table("value", ["seed", "arm"], "window", observed=True)
+        for key, part in windows.groupby(["truth", "measure"], sort=False, observed=True)
+    }
+    by_loss = {name: chosen(levels, measure=name).pivot_table("value", "seed", "arm") for name in EQUAL}
+    for less, loss, arms, controls in ways:
+        moving = of_models["", ON_WINDOWS] if loss == ON_WINDOWS else None
+        of_seeds = by_loss[loss or LOSS]
+        for arm in arms:
+            found = [
+                bracket(own[controls].tolist(), own[arm]) if loss else (0, 0, 0.0) for _, own in of_seeds.iterrows()
+            ]
+            near = [between for between in found if between]
+            for (truth, measure), shown in of_models.items() if len(near) == len(found) else ():
+                square = [
+                    by_window(shown.loc[seed], None if moving is None else moving.loc[seed], n, arm, controls, between)
+                    for seed, between in zip(of_seeds.index, near, strict=True)
+                ]
+                _, low, high = crossed_interval(square, n)
+                known = {"arm": arm, "truth": truth, "measure": measure, "less": less}
+                yield {**known, "low_crossed": low, "high_crossed": high}
+
+
+def by_window(
+    shown: pd.DataFrame,
+    moving: pd.DataFrame | None,
+    n: pd.Series,
+    arm: str,
+    controls: Sequence[str],
+    near: tuple[int, int, float],
+) -> np.ndarray:
+    """Return by window what an arm shows less what controls show at its loss; tables of one seed, a row for each arm.
+
+    `moving` are the losses on the windows, if it is these that are equal. The mean over windows, weighed by `n`, is the
+    difference.
+    """
+    before, after, share = near
+    a, b = controls[before], controls[after]
+
+    def apart(table: pd.DataFrame) -> np.ndarray:
+        return (table.loc[arm] - (1 - share) * table.loc[a] - share * table.loc[b]).to_numpy()
+
+    if moving is None or before == after:
+        return apart(shown)
+    slope = ((shown.loc[b] - shown.loc[a]) @ n) / ((moving.loc[b] - moving.loc[a]) @ n)
+    return apart(shown) - slope * apart(moving)
 
 
 def with_p(table: pd.DataFrame) -> pd.DataFrame:
     """Return the record with ``p`` of its differences at equal loss, adjusted over all arms and truths of a measure.
 
+    It is over seeds, as of samples there is nothing else.
     Kinds of models and of controls are each adjusted alone. There is none of a difference that is 0 by construction.
     """
     ways = [less + control for less in EQUAL.values() for control in ("", SHORT_CONTEXT)]
@@ -120,6 +187,7 @@ def equal_loss_page(table: pd.DataFrame, truths: Sequence[str]) -> Page:
     samples = {labelled(MEASURES[name].label, MEASURES[name].better): name for name in OF_SAMPLES}
     ways = {f"rank {table['rank'].max()}": "equal steps"} | {less: less for less in EQUAL.values()}
     ways |= {less + SHORT_CONTEXT: less + SHORT_CONTEXT for less in EQUAL.values()}
+    table, compared = widened(table)
     levels, family = chosen(table, less=None), chosen(table, kind=FAMILY)
     parts = {f"against `{truth}`": (truth, metrics) for truth in truths} | {"of samples": (None, samples)}
     sections = [
@@ -150,5 +218,5 @@ def equal_loss_page(table: pd.DataFrame, truths: Sequence[str]) -> Page:
     straight = {f"{METRICS[name].label}, Pearson's r": f"{name}{CORRELATION}" for name in AGAINST_TRUTHS}
     rows = pivot(levels[levels.arm.isna()], ["truth"], straight)
     sections.append(Section("Over the ranks of one seed, each metric and validation loss", rows))
-    words = legend(__file__, "equal_loss", seeds=int(table.n.max()), others=len(others) > 0)
+    words = legend(__file__, "equal_loss", seeds=int(table.n.max()), others=len(others) > 0, **compared)
     return Page(TITLE, sections, [*words, directions(table.better.dropna())])

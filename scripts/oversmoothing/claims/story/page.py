@@ -17,12 +17,14 @@ from yaml import YAMLError
 
 from oversmoothing.claims.claim import CONTRADICTED, DEPENDS, HOLDS, IN_PART, NOT_TESTED, ONE_SEED, OPEN
 from oversmoothing.claims.headline import finding
+from oversmoothing.claims.measured import WINDOWS
 from oversmoothing.claims.story.chapters import CHAPTERS, Chapter, Chart, answered, check_stories
 from oversmoothing.claims.story.charts import by_rank
 from oversmoothing.claims.table import EVIDENCE, by_claim, counted, evidence
 from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.store.layout import read_csv
+from oversmoothing.store.parquet import read_table
 from oversmoothing.store.sealed_json import read_sealed
 from oversmoothing.store.sums import read_text
 from oversmoothing.tables.formats import html_of, line_html, markdown_text, prose_html
@@ -42,22 +44,27 @@ NAMES = {"measure": {name: metric.label for name, metric in METRICS.items()}}
 
 @dataclass(frozen=True)
 class Results:
-    """Tables (CSV, with Markdown beside it) and figures (SVG) by name."""
+    """Tables (CSV, with Markdown beside it) and figures (SVG) by name, and Parquet files of tables."""
 
     tables: dict[str, Path]
     figures: dict[str, Path]
+    parquet: dict[str, Path]
 
     @classmethod
     def of(cls, paths: Iterable[str | Path]) -> "Results":
         """Results among paths such as ``tables/losses.csv`` and ``figures/losses.png``."""
-        by_kind: dict[str, dict[str, Path]] = {"tables": {}, "figures": {}}
+        by_kind: dict[str, dict[str, Path]] = {"tables": {}, "figures": {}, "parquet": {}}
         for path in map(Path, paths):
-            by_kind[path.parent.name][path.stem] = path
+            by_kind["parquet" if path.suffix == ".parquet" else path.parent.name][path.stem] = path
         return cls(**by_kind)
 
     def table(self, name: str) -> pd.DataFrame | None:
         """Rows of a table that is no record, if it is there."""
         return read_csv(self.tables[name]) if name in self.tables else None
+
+    def windows(self) -> pd.DataFrame | None:
+        """Means by window, if several seeds have them."""
+        return read_table(self.parquet[WINDOWS]).to_pandas() if WINDOWS in self.parquet else None
 
     def record(self, name: str) -> pd.DataFrame | None:
         """Rows of a record, if it is there."""
@@ -67,7 +74,8 @@ class Results:
 def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequence[Chapter] = ()) -> None:
     """Write the page, one HTML file that needs no network, from ``tables/*.csv`` and ``figures/*.png``.
 
-    Their other formats lie beside them. What is not among them is left out; `studies` stand where `in_order` puts them.
+    Their other formats lie beside them. With ``tables/window_means.parquet`` the first sentence is decided over seeds
+    and texts. What is not among the paths is left out; `studies` stand where `in_order` puts them.
     """
     check_stories()
     results, chapters = Results.of(paths), in_order(studies)
@@ -79,7 +87,7 @@ def write_story(paths: Iterable[str | Path], output: str | Path, studies: Sequen
         output,
         "claims/story/page.html",
         title=QUESTION,
-        answer="" if scores is None else finding(scores),
+        answer="" if scores is None else finding(scores, results.windows()),
         cover=covers[0] if covers else None,
         signs=SIGNS,
         counts=None
