@@ -14,6 +14,7 @@ from recipes import CONFIG
 from study import listed, pages
 from test_notebook import cells
 
+import window_means
 from oversmoothing.scores.side_by_side import ROWS
 from oversmoothing.tables.compare import compare
 
@@ -24,7 +25,10 @@ OF_ARMS = {
     "learning_rates",
     *listed("", "(?:with several (?:seeds|rates|truths|steps)|members from the hub beside)"),
 }  # of several seeds and rates: see test_arms
-OF_HUB = {"side_by_side/{model}.parquet": ROWS}  # schemas of files that a study without models of the hub lacks
+SCHEMAS = {  # of files that a study of one seed without models of the hub lacks
+    "side_by_side/{model}.parquet": ROWS,
+    "tables/window_means.parquet": window_means.SCHEMA,
+}
 WITHOUT_LATEX = ("frontier", "samples")
 OF_TOKENS = set(listed("Tables", "of tokens alone"))  # see test_tokens_dag
 
@@ -94,9 +98,9 @@ def test_every_parquet_column_is_listed_with_its_type(everything):
         names = re.sub(r"\{\w+\}", "*", pattern)
         found = (list(everything.folder.glob(f"results/{places}{names}")) for places in ("", "**/"))
         files = next(filter(None, found), [])
-        assert files or pattern in OF_HUB, pattern
+        assert files or pattern in SCHEMAS, pattern
         if not files:
-            kinds = {field.name: str(getattr(field.type, "value_type", field.type)) for field in OF_HUB[pattern]}
+            kinds = {field.name: str(getattr(field.type, "value_type", field.type)) for field in SCHEMAS[pattern]}
             assert {name: IN_WORDS.get(kind, kind) for name, kind in kinds.items()} == listed, pattern
         for file in files:
             if "{metric}" in pattern and f"`scores/{file.parent.name}/" in text:  # has a row of its own

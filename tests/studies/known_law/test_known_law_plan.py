@@ -10,7 +10,7 @@ from study import TINY
 import plan
 from checks.config import check
 from studies.known_law.laws import Law
-from studies.known_law.plan import corpus_settings, judged, learners, mistakes, text_settings, texts, truths
+from studies.known_law.plan import corpus_settings, full_of, judged, learners, mistakes, text_settings, texts, truths
 from studies.known_law.table import described
 
 LAWS = [{"name": "full"}]
@@ -119,3 +119,10 @@ def test_the_trainings_are_counted_among_what_a_config_needs():
     )
     assert needed["count"] == 2
     assert more["operations"] > needed["operations"] > 0
+
+
+def test_members_of_lower_ranks_stand_beside_the_highest_of_their_seed():
+    config = default(known_law={"laws": LAWS, "texts": [{**TEXT, "ranks": [4, 16]}]} | {"truths": STAND_INS})
+    held = {name: judged(config, text) for name, text in texts(config).items()}
+    assert full_of(held) == {("full-10", f"bn4-s{seed}"): f"bn16-s{seed}" for seed in (1, 2)}
+    assert full_of({name: judged(config, text) for name, text in texts(default()).items()}) == {}

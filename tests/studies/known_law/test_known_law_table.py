@@ -9,7 +9,7 @@ from oversmoothing.tables.record import chosen
 from studies.known_law.finding import hidden, with_more_text
 from studies.known_law.laws import LAW
 from studies.known_law.show import draw
-from studies.known_law.table import OF_EXCESS, known_law_page, known_law_table
+from studies.known_law.table import FURTHER, OF_EXCESS, TESTED, known_law_page, known_law_table
 
 LAWS = [{"law": "full", "rank": None, "decoding": {"name": "pure"}}]
 TEXTS = {"full-100": 100, "full-400": 400}
@@ -39,6 +39,8 @@ def score(row, truth):
     if truth.endswith(" at 0.8"):
         hidden = -0.08 if row["rank"] == 16 else -0.06
     values = {"forced": forced, "rest": rest, "kl": forced + rest, "tto": 0.1 + 0.01 * row["seed"] - hidden}
+    own = row["kind"] == "family" and truth == LAW
+    values |= dict.fromkeys(FURTHER, 0.2 + 0.01 * row["seed"] if own else np.nan)
     return {"text": row["text"], "model": row["model"], "truth": truth, "tv": 0.2, "nsmd": 0.1, **values}
 
 
@@ -52,7 +54,8 @@ def table():
 
 
 def cell(table, measure, rank=4, sequences=100, truth="law", less=None, column="value"):
-    (value,) = chosen(table, measure=measure, rank=rank, sequences=sequences, truth=truth, less=less)[column]
+    means = table[table.seed.isna()]
+    (value,) = chosen(means, measure=measure, rank=rank, sequences=sequences, truth=truth, less=less)[column]
     return value
 
 
@@ -66,6 +69,14 @@ def test_levels_are_means_over_seeds_and_against_the_stand_ins_over_these(table)
     high = cell(table, "tto", truth="stand-ins", less="law", column="high")
     assert high == pytest.approx(-0.03)  # the same for every seed
     assert cell(table, "kl", truth="stand-ins", less="law") == pytest.approx(0, abs=1e-12)
+
+
+def test_what_claims_are_tested_on_has_a_row_for_each_seed(table):
+    for measure in TESTED:
+        by_seed = chosen(table, measure=measure, rank=16, sequences=100, truth="law", less=None).dropna(subset="seed")
+        assert by_seed.seed.tolist() == [*SEEDS]
+    assert by_seed.value.tolist() == pytest.approx([0.21, 0.22, 0.23])
+    assert cell(table, "own_tto") == pytest.approx(0.22)
 
 
 def test_excesses_are_over_the_highest_rank_and_need_no_stand_in(table):

@@ -17,10 +17,12 @@ from oversmoothing.forced.head import prepare
 from oversmoothing.models.logit_files import read_logits
 from oversmoothing.models.model import GPT, GPTConfig
 from oversmoothing.models.weights import load_model, save_model, save_tensors
+from oversmoothing.samples.generate import generate
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import read_table
-from studies.known_law import corpus, exact, text, weights
+from studies.known_law import corpus, exact, own_contexts, text, weights
+from studies.known_law.marked import marked
 
 SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 48, "rank": None}
 PROMPT, SAMPLED = 8, 32
@@ -147,3 +149,47 @@ def test_a_model_read_at_a_temperature_has_the_logits_divided_by_it(law, pure):
     written, states = of_law(law, pure[1], {"name": "temperature", "temperature": 0.8})
     by_hand = np.concatenate([window.model for window in read_logits(states, {})]).astype(np.float64) / 0.8
     assert np.allclose(np.exp(rows(written)), special.softmax(by_hand, axis=1), rtol=1e-4, atol=1e-12)
+
+
+def behind_own_text(law, model, decoding=PURE):
+    """Rows of a model held against the law behind what it has written itself."""
+    _, windows = drawn(law, "own")
+    inputs = {"windows": windows, "law": law.folder / "law.safetensors", "weights": law.folder / model}
+    settings = {"decoding": decoding, "sampled": SAMPLED, "seed": 1, "tau": 0.9, "batch": 8}
+    own_contexts.main(job(inputs, out := [law.folder / "o.parquet"], settings | {"precision": "float32", "threads": 1}))
+    return read_table(out[0]).to_pandas()
+
+
+def test_behind_its_own_text_the_law_is_no_distance_from_itself_and_another_model_is_by_hand(law):
+    own = behind_own_text(law, "law.safetensors")
+    assert len(own) == COUNTS["evaluation"] * SAMPLED
+    assert own[["tto", "kl"]].abs().to_numpy().max() < 1e-5
+    other = GPT(GPTConfig(**SHAPE), 5).eval()
+    save_model(law.folder / "other.safetensors", other.config, other.state_dict(), {})
+    found = behind_own_text(law, "other.safetensors", TOP_P)
+    # By hand: the same prompts, continued by the model with the same random numbers, and both read in one pass.
+    _, windows = drawn(law, "own")
+    prompts = read_table(windows)["prompt"].to_pylist()
+    (written,) = generate(other, [*range(len(prompts))], prompts, SAMPLED, PURE, 1, len(prompts))
+    continued = zip(prompts, written["continuation"].to_pylist(), strict=True)
+    read = np.stack([np.frombuffer(prompt + text, np.uint8) for prompt, text in continued])
+    with torch.inference_mode():
+        ours, of_law = (
+            torch.softmax(model(torch.from_numpy(read[:, :-1].astype(np.int64)))[:, PROMPT - 1 :].double(), -1).numpy()
+            for model in (other, law.model)
+        )
+    descending = np.sort(of_law, axis=-1)[..., ::-1]
+    kept = descending.cumsum(axis=-1) - descending < TOP_P["p"]
+    p = np.where(of_law >= np.where(kept, descending, 1).min(axis=-1, keepdims=True), of_law, 0)
+    p /= p.sum(axis=-1, keepdims=True)
+    inside = np.sort(p, axis=-1)[..., ::-1]
+    nucleus = p >= np.where(inside.cumsum(axis=-1) - inside < 0.9, inside, 1).min(axis=-1, keepdims=True)
+    tto = (np.maximum(ours - p, 0) * ~nucleus).sum(axis=-1)
+    assert found.tto.to_numpy() == pytest.approx(tto.ravel(), abs=1e-4)
+
+
+def test_what_bat_rejects_is_divided_by_hand():
+    """The rejected bytes have 0.5: 0.2 more than the larger of law and full rank; of the others one has 0.1 more."""
+    q, full, p = ([row] for row in ([0.3, 0.2, 0.4, 0.1], [0.1, 0.2, 0.3, 0.4], [0.1, 0.3, 0.2, 0.4]))
+    rejected = np.array([[True, True, False, False]])
+    assert marked(*map(np.array, (q, full, p)), rejected).ravel() == pytest.approx([0.5, 0.2, 0.3])

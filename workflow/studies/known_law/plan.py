@@ -117,6 +117,25 @@ def corpus_settings(config: Config, text: Text) -> dict[str, Any]:
     return settings(sequences=text.sequences, prompt=section["prompt"], sampled=section["sampled"], **after)
 
 
+def own_settings(config: Config, law: Law) -> dict[str, Any]:
+    """Settings on which the distance of a model from a law behind its own text depends."""
+    section = config["known_law"]
+    how = {"batch": config["samples"]["batch"], "precision": "float32", "threads": config["inference"]["threads"]}
+    how |= {"sampled": section["sampled"], "seed": section["seed"], "tau": config["metrics"]["tau"]}
+    return settings(decoding=dict(law.decoding), **how)
+
+
+def full_of(held: Mapping[str, Mapping[str, Trained]]) -> dict[tuple[str, str], str]:
+    """Return, for each text and member of a lower rank, the member of the highest rank and the same seed."""
+    found = {}
+    for text, of in held.items():
+        members = [model for model in of.values() if model.kind == "family"]
+        highest = max((model.rank or 0 for model in members), default=0)
+        full = {model.seed: model.name for model in members if model.rank == highest}
+        found |= {(text, model.name): full[model.seed] for model in members if model.rank != highest}
+    return found
+
+
 def head_settings(config: Config, law: Law) -> dict[str, Any]:
     """Settings of the head of a law of known rank, retrained as those of `retrained` are."""
     return settings(rank=law.rank, norm="none", reads="post", **retraining(config))
@@ -243,5 +262,6 @@ STUDY = Study(
     learners=by_text,
     distributions=distributions,
     work=work,
+    tested={"known_law": ()},
     needs=("forced_part", "imposed_rank"),
 )

@@ -2,6 +2,7 @@
 
 Needs: the corpus and a truth. Makes, in laws/: of each law text.parquet, windows.parquet and law.parquet, its
 log-probabilities; of each text a corpus, and of each model that learns it weights, logits and scores;
+in own_contexts/ how far it is from the law behind its own text, and in marked/ what of it BAT rejects;
 tables/known_law.{csv,md,html,tex}; figures/known_law.{png,svg,pdf}.
 """
 
@@ -30,6 +31,10 @@ TRUTHS_OF = {  # of each text: logits of its law and of what stands in for it, b
     for text, stand_ins in STAND_INS.items()
 }
 PAIRS = [(text, model) for text, models in HELD_AGAINST.items() for model in models]
+OWN_CONTEXTS = f"{OF_TEXT}/own_contexts/{{model}}.parquet"
+MARKED = f"{OF_TEXT}/marked/{{model}}.parquet"
+MEMBERS = [pair for pair in PAIRS if HELD_AGAINST[pair[0]][pair[1]].kind == "family"]
+FULL_OF = known_law.full_of(HELD_AGAINST) if config["known_law"]["tbat_per_window"] else {}
 LEARNING = {  # constraints of the wildcards of a model that learns a text
     "text": one_of(LEARNED),
     "model": one_of({model for models in LEARNERS.values() for model in models}),
@@ -213,10 +218,51 @@ if LAWS:
                 truths=list(TRUTHS_OF[wildcards.text]),
             ),
 
+    rule own_contexts:
+        input:
+            windows=lambda wildcards: f"{OF_LAW}/windows.parquet".format(law=LEARNED[wildcards.text].law),
+            law=lambda wildcards: LAW_WEIGHTS[LEARNED[wildcards.text].law],
+            weights=LEARNED_WEIGHTS,
+        output:
+            OWN_CONTEXTS,
+        wildcard_constraints:
+            **LEARNING,
+        resources:
+            **ON_GPU,
+            **per_attempt(mem_mb=4000, runtime=60),
+        params:
+            settings=lambda wildcards: known_law.own_settings(config, LAWS[LEARNED[wildcards.text].law]),
+            by_name=lambda wildcards: decoding_code([LAWS[LEARNED[wildcards.text].law].decoding, PURE]),
+            device=DEVICE,
+        script:
+            "own_contexts.py"
+
+    rule marked:
+        input:
+            law=lambda wildcards: LAW_LOGITS.format(law=LEARNED[wildcards.text].law),
+            full=lambda wildcards: LEARNED_LOGITS.format(
+                text=wildcards.text, model=FULL_OF[wildcards.text, wildcards.model]
+            ),
+            model=LEARNED_LOGITS,
+            weights=LEARNED_WEIGHTS,
+        output:
+            MARKED,
+        wildcard_constraints:
+            **LEARNING,
+        threads: 8
+        resources:
+            **per_attempt(mem_mb=2000, runtime=60),
+        params:
+            settings=settings(delta=TBAT["delta"], per_window=config["known_law"]["tbat_per_window"]),
+        script:
+            "marked.py"
+
     rule known_law_table:
         input:
             nsmd=scores_on_law("nsmd", PAIRS),
             forced=scores_on_law("forced", PAIRS),
+            own=[OWN_CONTEXTS.format(text=text, model=model) for text, model in MEMBERS],
+            marked=[MARKED.format(text=text, model=model) for text, model in FULL_OF],
         output:
             **table("known_law", "0 Findings", "When the truth is known"),
             **figure("known_law", "0 Findings", "When the truth is known, drawn"),

@@ -15,7 +15,9 @@ from oversmoothing.tables.figures.style import Looks, handles, legend, other_loo
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import chosen
 from studies.known_law.laws import LAW, STAND_INS
-from studies.known_law.table import MEASURES, known_law_page, known_law_table, named
+from studies.known_law.marked import COLUMNS
+from studies.known_law.own_contexts import METRICS as OWN
+from studies.known_law.table import FURTHER, MEASURES, OF_OWN, known_law_page, known_law_table, named
 
 FORCED, REST = PALETTE[3], "0.78"
 HOLLOW: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "none"}
@@ -30,9 +32,13 @@ STEP = 0.16  # between two truths, in ranks
 def main(job: Job) -> None:
     """Read the scores of all models that learn a text; write the table and the figure in all formats."""
     settings = job.params.settings
-    divided = pd.concat(means(path, *(name for name in MEASURES if name != "nsmd")) for path in job.input.forced)
+    divided = pd.concat(
+        means(path, *(name for name in MEASURES if name not in ("nsmd", *FURTHER))) for path in job.input.forced
+    )
     nsmd = pd.concat(means(path, "value") for path in job.input.nsmd).rename(columns={"value": "nsmd"})
     scores = divided.merge(nsmd, on=["text", "model", "truth"])
+    for further in (own_contexts(job.input.own), of_rejected(job.input.marked)):
+        scores = scores.merge(further.assign(truth=LAW), how="left", on=["text", "model", "truth"])
     table = known_law_table(scores, settings["learners"], settings["stand_ins"])
     write_record(job.output, table, known_law_page(table, settings["laws"]))
     write_figure(draw(table, settings["laws"]), [job.output.png, job.output.pdf, job.output.svg])
@@ -42,6 +48,21 @@ def means(path: str, *columns: str) -> pd.DataFrame:
     """Means over positions by truth, with the text and the model that the path names."""
     scores = read_table(path).select(["truth", *columns]).to_pandas()
     return named(path, scores.astype({"truth": str}).groupby("truth").mean().reset_index())
+
+
+def own_contexts(paths: Sequence[str]) -> pd.DataFrame:
+    """Means over the positions of what models have written themselves, with their text and model."""
+    frames = [named(path, read_table(path).select(OWN).to_pandas().mean().to_frame().T) for path in paths]
+    empty = pd.DataFrame(columns=["text", "model", *OWN])
+    return pd.concat(frames or [empty]).rename(columns={name: f"{OF_OWN}{name}" for name in OWN})
+
+
+def of_rejected(paths: Sequence[str]) -> pd.DataFrame:
+    """What BAT rejects, and the shares of it and of all probability that exceed both, the law and full rank."""
+    rows = [named(path, read_table(path).select(COLUMNS).to_pandas().mean().to_frame().T) for path in paths]
+    means = pd.concat(rows or [pd.DataFrame(columns=["text", "model", *COLUMNS])])
+    share = means.rejected_above_both / means.rejected.where(means.rejected > 0)
+    return means.assign(rejected_above_both=share)
 
 
 def draw(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Figure:

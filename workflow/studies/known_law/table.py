@@ -22,6 +22,16 @@ MEASURES = {
     "tv": "probability",
     "nsmd": "probability",
 }
+OF_OWN = "own_"  # before a metric: behind text that the model has written itself
+FURTHER = {  # against the law alone
+    f"{OF_OWN}tto": "probability",
+    f"{OF_OWN}kl": "nats",
+    "rejected": "probability",
+    "rejected_above_both": "share of what is rejected",
+    "above_both": "probability",
+}
+MEASURES |= FURTHER
+TESTED = ("tto", *FURTHER)
 LIMIT = "_limit"  # of a measure: what is left of it with ever more text, if it falls as one over the root of the text
 OF_EXCESS = "law, of its excess"  # of what a model shows more than that of the highest rank, less that against the law
 ARM = ["law", "sequences", "kind", "rank", "arm"]
@@ -35,7 +45,8 @@ def known_law_table(
     `scores` has ``text``, ``model``, ``truth`` and a column for each of `MEASURES`, means over positions; `learners`
     are `plan.rows`; `stand_ins` have of each ``truth`` its kind, ``stand_ins``, and the ``model`` whose it is, which is
     held against the others. Means are over ``n`` seeds, with 95 % intervals by Student's t. Paired by seed are
-    differences, from the highest rank and against stand-ins from the law, and measures that end in `LIMIT`.
+    differences, from the highest rank and against stand-ins from the law, and measures that end in `LIMIT`. What claims
+    are tested on, `TESTED`, also has a row for each ``seed`` of a member.
     """
     levels = scores.merge(pd.DataFrame(learners), on=["text", "model"])
     kinds = {LAW: LAW} | {of["truth"]: of["stand_ins"] for of in stand_ins}
@@ -51,7 +62,10 @@ def known_law_table(
         paired(own[own.truth != LAW], at(own, truth=LAW), less)
         for own, less in ((values, LAW), (excess.drop(columns="less"), OF_EXCESS))
     ]
-    table = record(means(values, excess, *hidden, _with_more_text(chosen(values, truth=LAW))))
+    by_seed = chosen(members, truth=LAW)
+    by_seed = by_seed[by_seed.measure.isin(TESTED)].dropna(subset="value")
+    rows = means(values, excess, *hidden, _with_more_text(chosen(values, truth=LAW)))
+    table = record(pd.concat([rows, by_seed]))
     unit = table.measure.str.removesuffix(LIMIT).map(MEASURES)
     level = table.less.isna() & table.measure.isin(MEASURES)
     return table.assign(unit=unit, better=pd.Series("lower", table.index).where(level))
@@ -78,6 +92,9 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "KL (nats)": {"measure": "kl", "truth": LAW, "less": None},
     "forced": {"measure": "forced", "truth": LAW, "less": None},
     "rest": {"measure": "rest", "truth": LAW, "less": None},
+    "TTO behind its own text": {"measure": f"{OF_OWN}tto", "truth": LAW, "less": None},
+    "BAT rejects": {"measure": "rejected", "truth": LAW, "less": None},
+    "of that, above law and full rank": {"measure": "rejected_above_both", "truth": LAW, "less": None},
     "TTO against a stand-in": {"measure": "tto", "truth": STAND_INS, "less": None},
     "TTO hidden by it": {"measure": "tto", "truth": STAND_INS, "less": LAW},
     "of its excess over the highest rank": {"measure": "tto", "truth": STAND_INS, "less": OF_EXCESS},
@@ -98,7 +115,8 @@ def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Pa
     }
     sections = []
     for law in laws:
-        for sequences, part in table[table.law == law["law"]].groupby("sequences"):
+        of_law = table[(table.law == law["law"]) & table.seed.isna()]
+        for sequences, part in of_law.groupby("sequences"):
             sections.append(
                 Section(
                     f"{described(law)}, {sequences:,} sequences",
