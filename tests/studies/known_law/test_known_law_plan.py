@@ -68,7 +68,7 @@ def test_a_law_may_be_decoded_by_a_chain():
 def test_each_text_has_its_members_and_stand_ins(copy):
     (copy.folder / "every.yaml").write_text(yaml.safe_dump({"known_law": EVERY}))
     jobs = copy.planned("results/tables/known_law.csv", config=(TINY, "every.yaml"))
-    # Two seeds and stand-ins of two kinds of each short text; two seeds of the long one, and of one more rank of `zeros`.
+    # Two seeds and stand-ins of two kinds of each short text; two seeds of the long one and of one more rank.
     learners = 3 * (2 + 1 + 1) + 2 + 2
     assert jobs["law_text"] == jobs["exact_law"] == jobs["read_stand_in"] == 3
     assert jobs["law_head"] == jobs["law_model"] == 1
