@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 import torch
 
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.inference import run_windows
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 
 PROMPT, SCORED, BATCH, SPACING = 100, 500, 16, 50
 ASKED, TOLERANCE = 100, 1e-4

@@ -71,8 +71,9 @@ def write_inputs(folder: Path, count: int) -> None:
     import yaml
 
     from checks.config import check
+    from oversmoothing.models.gpt_config import GPTConfig
     from oversmoothing.models.logits import WindowStates, hidden_schema, logits_schema
-    from oversmoothing.models.model import GPT, GPTConfig
+    from oversmoothing.models.model import GPT
     from oversmoothing.models.weights import save_model
     from oversmoothing.store.parquet import open_writer, write_table
     from plan import studies

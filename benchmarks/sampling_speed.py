@@ -19,7 +19,8 @@ import torch
 import transformers
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.samples.generate import generate
 
 TEXTS, PROMPT, NEW, HEADS, BLOCK = 100, 100, 500, 6, 1024

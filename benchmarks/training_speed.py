@@ -29,8 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 
 from checks.config import check
 from oversmoothing.models.device import allow_tf32, autocast, choose_compile, choose_device, make_deterministic
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.gpt_shape import flops_per_byte
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.training.batches import prefetch
 from oversmoothing.training.group import Group
 from oversmoothing.training.step import Step

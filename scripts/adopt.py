@@ -8,7 +8,8 @@ import torch
 
 from oversmoothing.hub.formats import PICKLED, other_format
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.output_kinds import LINEAR
 from oversmoothing.models.weights import save_tensors
 from oversmoothing.store.tensors import FLOATS, open_tensors

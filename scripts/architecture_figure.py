@@ -62,7 +62,7 @@ def layers(shape: Shape, bottleneck: str | None) -> list[Layer]:
 def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw a member of the family and the first truth side by side, with the inside of a block between them.
 
-    Of each model: ``model``, ``kind`` ("family" or "truth") and ``shape`` (as in `model.GPTConfig`; None for an
+    Of each model: ``model``, ``kind`` ("family" or "truth") and ``shape`` (as in `gpt_config.GPTConfig`; None for an
     external checkpoint). The family's shapes differ only in ``rank``. Models that are not drawn are named.
     """
     family = [model for model in models if model["kind"] == "family" and model["shape"]]

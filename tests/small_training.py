@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from step_jobs import write_splits
 
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import load_tensors
 from oversmoothing.training.checkpoint import Checkpoints
 from oversmoothing.training.folder import Folder, training_key, training_packages

@@ -31,7 +31,8 @@ from oversmoothing.commands.one_head.source import tokenizer_of
 from oversmoothing.commands.one_head.text import LENGTH, passages
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.hub.client import MODEL_FILES, take_stock
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import save_model
 from oversmoothing.store.sealed_json import write_sealed
 

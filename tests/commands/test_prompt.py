@@ -7,7 +7,8 @@ import torch
 from rich.cells import cell_len
 
 from oversmoothing.commands import main, prompt
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import load_model, save_model
 from oversmoothing.scores.catalogue.decoders import Method, Parameter, methods
 

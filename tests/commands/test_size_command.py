@@ -13,7 +13,8 @@ from oversmoothing.commands.one_head.size import Sizes
 from oversmoothing.commands.one_head.text import Passage
 from oversmoothing.commands.size import needed, report
 from oversmoothing.forced.projection import project
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import save_model
 
 pytestmark = pytest.mark.usefixtures("no_network")

@@ -9,7 +9,8 @@ from safetensors.torch import save_file
 
 import adopt
 from oversmoothing.jobs import UserError
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import load_model, save_model
 
 SHAPE = vars(GPTConfig(layers=1, heads=2, width=16, block=32, rank=4))

@@ -8,7 +8,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from oversmoothing.models import gpt_shape
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.output_kinds import KINDS
 from oversmoothing.models.spectra import BLOCKS, count_parameters
 from oversmoothing.models.weights import save_model

@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.head_gradient import best_approximation, column_space, head_through
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 
 CONFIG = GPTConfig(layers=1, heads=2, width=16, block=12, positions="rotary")
 

@@ -12,6 +12,7 @@ from step_jobs import write_logits
 from oversmoothing.jobs import UserError
 from oversmoothing.models import logit_files
 from oversmoothing.models.drawn_rows import draw_rows, read_rows
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.logit_files import (
     head_file,
@@ -24,7 +25,7 @@ from oversmoothing.models.logit_files import (
     states_schema,
 )
 from oversmoothing.models.logits import WindowStates
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.store.parquet import open_writer
 
 V, D, SCORED = 300, 6, 5

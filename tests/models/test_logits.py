@@ -12,8 +12,9 @@ from step_jobs import job
 
 import head_logits
 from oversmoothing.jobs import UserError
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.inference import run_windows
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.store.parquet import vectors
 
 RANK = 6

@@ -8,7 +8,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.model import GPT, GPTConfig, attend, rotary_angles, rotate
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT, attend, rotary_angles, rotate
 
 SMALL = {"layers": 2, "heads": 2, "width": 16, "block": 24}
 

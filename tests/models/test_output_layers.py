@@ -9,8 +9,9 @@ from torch.nn import functional as F
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models import output_kinds, output_layers
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.heads import read_model_head
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.output_kinds import KINDS, LINEAR, NOT_LINEAR, PARTITIONS, PIECES
 from oversmoothing.models.output_layers import (
     function_of,

@@ -10,7 +10,8 @@ from safetensors.torch import load_file, save_file
 
 import adopt
 from oversmoothing.jobs import UserError
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
 from oversmoothing.store.atomic import MACHINE
 

@@ -11,7 +11,8 @@ from step_jobs import job
 
 import sample as sample_script
 from oversmoothing.jobs import UserError
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import save_model
 from oversmoothing.samples import generate as module
 from oversmoothing.samples.cache import Cache

@@ -12,7 +12,8 @@ import yaml
 from cluster import Cluster, missing
 from study import ROOT, copy_project
 
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import load_tensors
 from oversmoothing.training.checkpoint import Checkpoints
 from oversmoothing.training.loop import train

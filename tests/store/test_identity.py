@@ -14,9 +14,10 @@ from safetensors import safe_open
 from oversmoothing import jobs
 from oversmoothing.jobs import UserError
 from oversmoothing.models.factored_head import read_factors
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.logit_files import head_file, logit_groups, save_head, states_batch, states_schema
 from oversmoothing.models.logits import WindowStates
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.spectra import count_parameters, read_bias, read_facts, read_gain, read_head
 from oversmoothing.models.weights import load_metadata, load_model, load_tensors, save_model, save_tensors
 from oversmoothing.store.identity import SOURCES, TEXTS, check_identity, identity, name_of

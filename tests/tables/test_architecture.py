@@ -6,7 +6,8 @@ from itertools import pairwise
 import pytest
 
 from architecture_figure import draw, layers
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 
 
 def shape(**changes):

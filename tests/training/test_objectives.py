@@ -11,7 +11,8 @@ from small_training import FULL, SETTINGS, TEXT, run
 from torch.nn import functional as F
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import load_model
 from oversmoothing.training import objectives as module
 from oversmoothing.training.batches import training_batch

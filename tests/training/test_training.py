@@ -17,8 +17,9 @@ from small_training import FULL, SETTINGS, SHAPE, TEXT, kept, run, same_bits
 from waiting import wait_for
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.head_gradient import best_approximation
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import load_model, load_tensors
 from oversmoothing.training.batches import prefetch, training_batch
 from oversmoothing.training.checkpoint import Checkpoints, Progress

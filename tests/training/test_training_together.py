@@ -17,7 +17,8 @@ from small_training import SETTINGS, SHAPE, TEXT, folder_of, key_of, make_task, 
 from waiting import wait_for
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.models.weights import load_metadata, load_model, load_tensors
 from oversmoothing.store.parquet import read_table

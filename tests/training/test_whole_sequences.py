@@ -6,7 +6,8 @@ import torch
 from small_training import SETTINGS, SHAPE
 from torch.nn import functional as F
 
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.training.batches import Whole, validation_batches, whole_batch
 from oversmoothing.training.folder import training_key
 from oversmoothing.training.step import batch_loss, validation_loss

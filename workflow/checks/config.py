@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from oversmoothing.jobs import UserError
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.gpt_shape import vocabulary
 from oversmoothing.scores.catalogue.decoders import parameters
 from oversmoothing.scores.decoding import check_k, decoding_name, links
@@ -242,7 +243,6 @@ def _shapes(config: Config) -> Iterator[str]:
     window = config["windows"]["prompt"] + config["windows"]["scored"]
     for model in of_type(Trained, by_name(config)):
         shape = model.shape
-        size, odd = divmod(shape["width"], shape["heads"])
         training = model.settings["training"]
         if all(training[key] % model.processes for key in ("accumulation", "batch")):
             yield (
@@ -252,12 +252,10 @@ def _shapes(config: Config) -> Iterator[str]:
         most = min(shape["width"], vocabulary(shape))
         if training["backward_rank"] is not None and training["backward_rank"] > most:
             yield f"{model.name}: backward_rank is above {most}, the rank of its head; lower it"
-        if shape["rank"] is not None and shape["rank"] > shape["width"]:
-            yield f"{model.name}: rank {shape['rank']} is above model.width, {shape['width']}; lower it"
-        if odd:
-            yield f"{model.name}: model.width {shape['width']} is not a multiple of model.heads {shape['heads']}"
-        if shape["positions"] == "rotary" and size % 2:
-            yield f"{model.name}: rotary positions need an even head size; width / heads is {size}"
+        try:
+            GPTConfig.from_dict({**shape, "vocabulary": vocabulary(shape)})
+        except UserError as error:
+            yield f"{model.name}: {str(error).removeprefix('model: ')}"
         if window > shape["block"]:
             yield (
                 f"windows: prompt + scored is {window} {unit(config)}s, longer than the block of {model.name}, "

@@ -1,6 +1,6 @@
 """Weights, operations and memory of a GPT, from its shape alone and without PyTorch.
 
-A shape is a mapping with the keys of `model.GPTConfig`: ``layers`` L, ``width`` d, ``block`` T, ``rank`` (None for a
+A shape is a mapping with the keys of `GPTConfig`: ``layers`` L, ``width`` d, ``block`` T, ``rank`` (None for a
 head without a bottleneck), ``vocabulary`` v where it is not the 256 bytes, and ``positions`` and ``bottleneck_norm``
 where they matter; ``output`` where the output layer is not linear, and ``biases`` where the blocks have them.
 """

@@ -1,6 +1,6 @@
 """The kinds of output layer: which weights each has beside the head's matrix, and what it costs; without PyTorch.
 
-A kind is chosen by ``output`` of `model.GPTConfig`, and what it computes is a function of `output_layers`. Sizes follow
+A kind is chosen by ``output`` of `GPTConfig`, and what it computes is a function of `output_layers`. Sizes follow
 from r, the rank of the model: the width of the vector that enters a linear head, or of each where several enter.
 """
 

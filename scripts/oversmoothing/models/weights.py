@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from oversmoothing.jobs import UserError
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.store.tensors import open_tensors, stored, write_tensors
 
 

@@ -179,13 +179,13 @@ class _Truth:
         self.xp: Any = api.array_namespace(p)
 
     @cached_property
-    def head(self) -> Array:
+    def nucleus(self) -> Array:
         """The nucleus as 0.0 and 1.0; multiplying by it is faster than indexing with a mask."""
         return self.xp.astype(nucleus(self.p, self.tau), self.p.dtype)
 
     @cached_property
-    def tail(self) -> Array:
-        return 1 - self.head
+    def outside(self) -> Array:
+        return 1 - self.nucleus
 
     @cached_property
     def negative_entropy(self) -> Array:

@@ -13,7 +13,8 @@ from typing import Any
 from oversmoothing.data.reader import read_manifest, read_split
 from oversmoothing.jobs import asked, explain
 from oversmoothing.models.device import allow_tf32, choose_compile, setup
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.store.identity import name_of
 from oversmoothing.store.provenance import digest, provenance
 from oversmoothing.training.batches import Whole

@@ -21,8 +21,9 @@ import tbat as tbat_script
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.logit_files import logit_groups, logits_column
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import save_model
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.store.parquet import read_table, write_table

@@ -14,10 +14,11 @@ from step_jobs import outputs
 
 from oversmoothing.forced.projection import project
 from oversmoothing.jobs import UserError
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.models.logits import logits_schema
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import save_model
 from oversmoothing.numerics.layer_norm import behind_norm
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS

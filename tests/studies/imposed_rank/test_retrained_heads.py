@@ -15,9 +15,10 @@ from torch.nn import functional as F
 
 import head_logits as logits_script
 from oversmoothing.jobs import UserError
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.logits import hidden_schema
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.spectra import ALONE, READS, truncate
 from oversmoothing.models.weights import save_model, save_tensors
 from oversmoothing.store.parquet import open_writer, read_table, vectors

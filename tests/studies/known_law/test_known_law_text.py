@@ -14,8 +14,9 @@ import logits
 from oversmoothing.data.reader import read_manifest, read_split
 from oversmoothing.forced.division import divide
 from oversmoothing.forced.head import prepare
+from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.logit_files import read_logits
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import load_model, save_model, save_tensors
 from oversmoothing.samples.generate import generate
 from oversmoothing.scores.decoding import decoder

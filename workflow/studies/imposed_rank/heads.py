@@ -21,7 +21,8 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import autocast
-from oversmoothing.models.model import GPT, GPTConfig
+from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.model import GPT
 from oversmoothing.models.predictor import head_matrix
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
 from oversmoothing.training.optimiser import learning_rate

@@ -32,14 +32,14 @@ class Metric:
 
 METRICS: dict[str, Metric] = {
     "tto": Metric(
-        "TTO", "probability", "lower", settings=("tau",), formula=lambda pair: pair.dot(pair.excess, pair.truth.tail)
+        "TTO", "probability", "lower", settings=("tau",), formula=lambda pair: pair.dot(pair.excess, pair.truth.outside)
     ),
     "nsmd": Metric(
         "NSMD",
         "probability",
         "lower",
         settings=("tau",),
-        formula=lambda pair: -pair.dot(pair.difference, pair.truth.head),
+        formula=lambda pair: -pair.dot(pair.difference, pair.truth.nucleus),
     ),
     # sum |d| / 2 = sum max(0, d) - sum d / 2, and max(0, d) is already known; the last sum is zero up to rounding.
     "tv": Metric(
