@@ -10,6 +10,8 @@ PURE = {"name": "pure"}
 WITHOUT_ZEROS = ("pure", "temperature")  # all other methods give some bytes nothing
 LAW, STAND_INS = "law", "stand-ins"  # truths in tables: the law, and the first kind of its stand-ins
 TRUTH = "truth"  # arm of the models of that kind
+OWN = ("tto", "kl")  # metrics behind text that a model has written itself
+MARKED = ("rejected", "rejected_above_both", "above_both")  # columns of what BAT rejects (`marked`)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from oversmoothing.scores.probabilities import softmax
 from oversmoothing.scores.tbat import choose_basis
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from studies.known_law.laws import LAW
+from studies.known_law.laws import LAW, MARKED
 
-COLUMNS = ("rejected", "rejected_above_both", "above_both")
-MARKED = pa.schema([("window", pa.int32()), ("position", pa.int32()), *((name, pa.float32()) for name in COLUMNS)])
+ROWS = pa.schema([("window", pa.int32()), ("position", pa.int32()), *((name, pa.float32()) for name in MARKED)])
 
 
 def main(job: Job) -> None:
@@ -25,14 +24,14 @@ def main(job: Job) -> None:
     use_threads(job.threads)
     basis = choose_basis(job.input.weights, "full")
     windows = read_logits(job.input.model, {"full": job.input.full, LAW: job.input.law})
-    with open_writer(job.output[0], MARKED, provenance(settings)) as writer:
+    with open_writer(job.output[0], ROWS, provenance(settings)) as writer:
         for window in tqdm(windows, unit="window", disable=None):
             at = positions_of(len(window.model), settings["per_window"])
             q, full, p = (softmax(of[at]) for of in (window.model, window.truths["full"], window.truths[LAW]))
             reject = reject_set(basis, q, settings["delta"]).rejected
             keys = (np.full(len(at), window.window, np.int32), at.astype(np.int32))
             columns = [*map(pa.array, (*keys, *marked(q, full, p, reject)))]
-            writer.write_batch(pa.record_batch(columns, schema=MARKED))
+            writer.write_batch(pa.record_batch(columns, schema=ROWS))
 
 
 def marked(q: np.ndarray, full: np.ndarray, p: np.ndarray, reject: np.ndarray) -> np.ndarray:

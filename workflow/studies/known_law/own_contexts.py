@@ -15,10 +15,9 @@ from oversmoothing.scores.metrics import score
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
-from studies.known_law.laws import PURE
+from studies.known_law.laws import OWN, PURE
 
-METRICS = ("tto", "kl")
-OWN = pa.schema([("window", pa.int32()), ("position", pa.int32()), *((name, pa.float32()) for name in METRICS)])
+ROWS = pa.schema([("window", pa.int32()), ("position", pa.int32()), *((name, pa.float32()) for name in OWN)])
 
 
 def main(job: Job) -> None:
@@ -35,13 +34,13 @@ def main(job: Job) -> None:
     how = (settings["sampled"], PURE, settings["seed"], settings["batch"], compute.precision)
     written = pa.Table.from_batches(list(generate(model, numbers, prompts, *how)))
     own = windows.set_column(3, SCHEMA.field("scored"), written["continuation"].combine_chunks())
-    with open_writer(job.output[0], OWN, provenance(settings, **compute.facts)) as writer:
+    with open_writer(job.output[0], ROWS, provenance(settings, **compute.facts)) as writer:
         passes = zip(*(run_windows(of, own, settings["batch"], compute.precision) for of in (model, law)), strict=True)
         for ours, of_law in tqdm(passes, total=len(own), unit="window", disable=None):
             p = decoders[0](softmax(of_law.logits))
-            values = score(softmax(ours.logits), p, decoders[1:], METRICS, settings["tau"])[0]
+            values = score(softmax(ours.logits), p, decoders[1:], OWN, settings["tau"])[0]
             keys = (np.full(len(p), ours.window, np.int32), np.arange(len(p), dtype=np.int32))
-            writer.write_batch(pa.record_batch([*map(pa.array, (*keys, *values))], schema=OWN))
+            writer.write_batch(pa.record_batch([*map(pa.array, (*keys, *values))], schema=ROWS))
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def own_settings(config: Config, law: Law) -> dict[str, Any]:
 
 def full_of(held: Mapping[str, Mapping[str, Trained]]) -> dict[tuple[str, str], str]:
     """Return, for each text and member of a lower rank, the member of the highest rank and the same seed."""
-    found = {}
+    found: dict[tuple[str, str], str] = {}
     for text, of in held.items():
         members = [model for model in of.values() if model.kind == "family"]
         highest = max((model.rank or 0 for model in members), default=0)

@@ -14,9 +14,7 @@ from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import Looks, handles, legend, other_look, style, titled, whiskers, write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import chosen
-from studies.known_law.laws import LAW, STAND_INS
-from studies.known_law.marked import COLUMNS
-from studies.known_law.own_contexts import METRICS as OWN
+from studies.known_law.laws import LAW, MARKED, OWN, STAND_INS
 from studies.known_law.table import FURTHER, MEASURES, OF_OWN, known_law_page, known_law_table, named
 
 FORCED, REST = PALETTE[3], "0.78"
@@ -59,8 +57,8 @@ def own_contexts(paths: Sequence[str]) -> pd.DataFrame:
 
 def of_rejected(paths: Sequence[str]) -> pd.DataFrame:
     """What BAT rejects, and the shares of it and of all probability that exceed both, the law and full rank."""
-    rows = [named(path, read_table(path).select(COLUMNS).to_pandas().mean().to_frame().T) for path in paths]
-    means = pd.concat(rows or [pd.DataFrame(columns=["text", "model", *COLUMNS])])
+    rows = [named(path, read_table(path).select(MARKED).to_pandas().mean().to_frame().T) for path in paths]
+    means = pd.concat(rows or [pd.DataFrame(columns=["text", "model", *MARKED])])
     share = means.rejected_above_both / means.rejected.where(means.rejected > 0)
     return means.assign(rejected_above_both=share)
 
