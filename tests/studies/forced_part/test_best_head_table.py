@@ -9,7 +9,7 @@ from oversmoothing.forced.projection import project
 from oversmoothing.store.parquet import write_table
 from studies.forced_part import best_head
 from studies.forced_part.best_head import BEST_HEAD_SCORES, beside_best, chosen
-from studies.forced_part.best_head_table import best_head_page, summarise_best_head
+from studies.forced_part.best_head_table import best_head_page, summarise_best_head, sums_of
 from studies.forced_part.table import measures_table
 
 
@@ -44,7 +44,7 @@ def test_the_parts_add_up_on_the_windows_that_were_not_fitted(tmp_path):
     rows = pa.table(keys | sums | {"gap": np.linspace(0, 1e-9, 40)})
     path = tmp_path / "bn4.parquet"
     write_table(path, rows.select(BEST_HEAD_SCORES.names).cast(BEST_HEAD_SCORES), {})
-    found = summarise_best_head(path, 200, 1)
+    found = summarise_best_head(*sums_of(path), 200, 1)
     held = window % 2 == 1
     for part, measure in enumerate(("rank", "head", "norm", "rest")):
         assert found["big", measure].mean == pytest.approx(parts[part][held].mean())

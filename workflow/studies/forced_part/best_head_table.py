@@ -1,6 +1,7 @@
 """Table of the parts of each model's distance from a truth: the rank's, its head's, its norm's and the rest."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -12,10 +13,11 @@ from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import IN_BRACKETS, MODEL, Page, Section, pivot
 from oversmoothing.tables.story import legend
 from studies.forced_part.added import ADDED, FORCED, OF_BEST_HEAD, with_added
-from studies.forced_part.table import added_section, measures_table
+from studies.forced_part.table import Sums, added_section, by_window, measures_table
 
 TITLE = "What a model's rank forces, and what its own head, norm and trunk add."
 FITTED, GAP = "rank_fitted", "gap"
+PARTS = ("rank", "head", "norm")
 COLUMNS = {
     "KL (nats)": "kl",
     "by the rank, at most": "rank",
@@ -36,21 +38,23 @@ DECIMALS = dict.fromkeys(COLUMNS, 4) | {"KL (nats)": 3, "the rest": 3}
 def main(job: Job) -> None:
     """Read what heads and the best ones force; write the table as CSV, Markdown, HTML and LaTeX."""
     settings = job.params.settings
-    summaries = {
-        Path(path).stem: summarise_best_head(path, settings["resamples"], settings["seed"]) for path in job.input.scores
-    }
-    table = with_added(measures_table(summaries, settings["models"]), OF_BEST_HEAD)
+    summed = {Path(path).stem: sums_of(path) for path in job.input.scores}
+    how = settings["resamples"], settings["seed"]
+    summaries = {model: summarise_best_head(*of_model, *how) for model, of_model in summed.items()}
+    windows = by_window({model: sums for model, (sums, _) in summed.items()}, ("kl", *PARTS))
+    table = with_added(measures_table(summaries, settings["models"]), OF_BEST_HEAD, windows)
     write_record(job.output, table, best_head_page(table))
 
 
-def summarise_best_head(path: str | Path, resamples: int, seed: int) -> dict[tuple[str, str], Summary]:
-    """Summaries of one file ``scores/best_head/{model}.parquet`` by truth and measure, in nats.
+def sums_of(path: str | Path) -> tuple[Sums, dict[str, Summary]]:
+    """Sum one file ``scores/best_head/{model}.parquet`` by truth and measure, in nats; return also the largest gaps.
 
     On the windows that no head was fitted to: ``kl`` and its parts ``rank`` (forced by the best head), ``head`` (by the
     model's own beyond that), ``norm`` (by the dimension that its LayerNorm takes, beyond that) and ``rest``. On the
     others: `FITTED`, the part of the rank. `GAP` is the largest, without an interval.
     """
-    summaries = {}
+    sums: Sums = {}
+    gaps = {}
     for truth, rows in read_table(path).to_pandas().groupby("truth", observed=True):
         held = rows[~rows.fitted]
         parts = {
@@ -62,9 +66,17 @@ def summarise_best_head(path: str | Path, resamples: int, seed: int) -> dict[tup
             FITTED: (rows[rows.fitted], rows.best[rows.fitted]),
         }
         for measure, (part, values) in parts.items():
-            summaries[str(truth), measure] = summarise(WindowSums.of(part.window, values), resamples, seed)
-        summaries[str(truth), GAP] = Summary(float(rows.gap.max()), math.nan, len(rows), math.nan, math.nan)
-    return summaries
+            sums[str(truth), measure] = WindowSums.of(part.window, values)
+        gaps[str(truth)] = Summary(float(rows.gap.max()), math.nan, len(rows), math.nan, math.nan)
+    return sums, gaps
+
+
+def summarise_best_head(
+    sums: Sums, gaps: Mapping[str, Summary], resamples: int, seed: int
+) -> dict[tuple[str, str], Summary]:
+    """Summaries by truth and measure of what `sums_of` returns."""
+    summaries = {key: summarise(own, resamples, seed) for key, own in sums.items()}
+    return summaries | {(truth, GAP): gap for truth, gap in gaps.items()}
 
 
 def best_head_page(table: pd.DataFrame) -> Page:

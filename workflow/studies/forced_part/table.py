@@ -12,7 +12,9 @@ import pyarrow as pa
 from oversmoothing.forced.face import UNDECIDED, YES
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference, summarise
+from oversmoothing.scores.sums import window_means
 from oversmoothing.store.parquet import read_groups
+from oversmoothing.tables.contrasts import widened
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.kinds import TITLES
@@ -23,6 +25,7 @@ from studies.forced_part.added import ADDED, FORCED, LESS, OF_FORCED, with_added
 from studies.forced_part.figure import draw
 
 AVERAGED = ("kl", "forced", "rest", "tto", "nearest_tto", "tv", "nearest_tv")
+Sums = dict[tuple[str, str], WindowSums]  # by truth and measure
 SHARE, FACE, GAP = "share", "face", "gap"
 BEHIND_NORM = ("norm_kl", "norm_forced")
 UNITS = dict.fromkeys(("tto", "nearest_tto", "tv", "nearest_tv"), "probability")  # all others are nats
@@ -51,23 +54,21 @@ DECIMALS = dict.fromkeys(COLUMNS, 3) | dict.fromkeys(
 def main(job: Job) -> None:
     """Read what the heads force; write the table, and for the family the figure, in all formats."""
     settings = job.params.settings
+    summed = {Path(path).stem: sums_of(path) for path in job.input.scores}
     summaries = {
-        Path(path).stem: summarise_forced(path, settings["resamples"], settings["seed"]) for path in job.input.scores
+        model: summarise_forced(*of_model, settings["resamples"], settings["seed"])
+        for model, of_model in summed.items()
     }
-    table = with_added(measures_table(summaries, settings["models"]), OF_FORCED)
+    windows = by_window({model: sums for model, (sums, _) in summed.items()}, ("kl", "forced"))
+    table = with_added(measures_table(summaries, settings["models"]), OF_FORCED, windows)
     write_record(job.output, table, forced_page(table, settings["title"]))
     if any(model["kind"] == "family" for model in settings["models"]):
         write_figure(draw(read_record(job.output.csv)), [job.output.png, job.output.pdf, job.output.svg])
 
 
-def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[str, str], Summary]:
-    """Summaries of one file ``scores/forced/{model}.parquet`` by truth and measure.
-
-    Measures are `AVERAGED`; `SHARE`, the mean of ``forced`` as a share of the mean of ``kl``; `FACE`, the share of
-    positions that are a face, of those that are decided; `BEHIND_NORM`, over the positions at which what norm and head
-    force was computed; and `GAP`, the largest, which has no interval.
-    """
-    sums: dict[tuple[str, str], WindowSums] = {}
+def sums_of(path: str | Path) -> tuple[Sums, dict[str, float]]:
+    """Sum one file ``scores/forced/{model}.parquet`` by truth and measure; return also the largest gap by truth."""
+    sums: Sums = {}
     largest: dict[str, float] = {}
     for group in read_groups(path, ["window", "truth", *AVERAGED, GAP, FACE, "norm_forced"]):
         truths, windows = group["truth"].cast(pa.string()).to_numpy(zero_copy_only=False), group["window"].to_numpy()
@@ -84,6 +85,28 @@ def summarise_forced(path: str | Path, resamples: int, seed: int) -> dict[tuple[
             for measure, (rows, column) in values.items():
                 sums.setdefault((truth, measure), WindowSums()).add(windows[rows], column[rows])
             largest[truth] = max(largest.get(truth, 0.0), float(group[GAP].to_numpy()[here].max()))
+    return sums, largest
+
+
+def by_window(sums: Mapping[str, Sums], measures: Sequence[str]) -> pd.DataFrame:
+    """Return means by window of measures, from the sums of each model."""
+    return pd.concat(
+        window_means(own).assign(model=model, truth=truth, measure=measure)
+        for model, of_model in sums.items()
+        for (truth, measure), own in of_model.items()
+        if measure in measures
+    )
+
+
+def summarise_forced(
+    sums: Sums, largest: Mapping[str, float], resamples: int, seed: int
+) -> dict[tuple[str, str], Summary]:
+    """Summaries by truth and measure of what `sums_of` returns.
+
+    Measures are `AVERAGED`; `SHARE`, the mean of ``forced`` as a share of the mean of ``kl``; `FACE`, the share of
+    positions that are a face, of those that are decided; `BEHIND_NORM`, over the positions at which what norm and head
+    force was computed; and `GAP`, the largest, which has no interval.
+    """
     summaries = {}
     for truth, gap in largest.items():
         for measure in (*AVERAGED, FACE, *BEHIND_NORM):
@@ -131,7 +154,8 @@ def forced_page(table: pd.DataFrame, title: str) -> Page:
 
 def added_section(table: pd.DataFrame, columns: Mapping[str, str]) -> list[Section]:
     """Section with the shares of what each rank adds, means over seeds; none without several seeds."""
-    rows = pivot(chosen(table, less=LESS, seed=None), ["rank", "truth"], columns)
+    over_both, _ = widened(chosen(table, less=LESS, seed=None))
+    rows = pivot(over_both, ["rank", "truth"], columns)
     return [Section("Of the KL that a rank adds to that of full rank, over seeds, forced by", rows)] if rows else []
 
 
