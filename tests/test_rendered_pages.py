@@ -9,7 +9,7 @@ from schemas.describe import ROOT, SOURCES, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
-        Python 3.11 to 3.13; < 0.007; 0.007 more; < 0.05; 2.4 GB; 95 %; 90 %
+        Python 3.11 to 3.13; < 0.007; 0.007 more; above 0.007; add up to 100 %; < 0.05; 2.4 GB; 95 %; 90 %
         arXiv 2603.10145; arXiv 2608.16671
         """,
     "api": "before 1.0",
@@ -24,11 +24,11 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         0.1; 0.5; 1 %
         """,
     "findings": """
-        95 %; -0.01; < 0.03; < 0.25; 1.25; temperature 1.5; < 0.05; > 0.05; > 0.6; < 0.8; > 0.4; < 0.6; 100 %
+        95 %; -0.01; < 0.03; < 0.25; 1.25; temperature 1.5; < 0.05; > 0.05; > 0.6; < 0.83; > 0.37; < 0.6; 100 %
         0.8; 0.2 <; < 0.3; 0.33 <; < 0.4
         2212.09803; 2403.15796; 2210.14199; 2203.12788; 2509.26643; 2510.24966
         """,
-    "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats",
+    "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; 0.001 nats, and no gap",
     "lifting": """
         95 %; 0.024; 0.048; < 0.05; tiny = 0.001; near = 0.01; gamma 0.1; eta 0.5
         smoothing, 0.05; 0.665; 1.22; 1.44; 1.35; 1.53

@@ -6,13 +6,13 @@ from jinja2 import UndefinedError
 from oversmoothing.jobs import UserError
 from oversmoothing.tables.quantities import Quantity, Run, digits, environment, holds, of_seeds, share_of_means
 
-TABLE = """measure,rank,truth,value,low,high,p
-share,4,,0.625,0.6,0.65,0.031
-share,8,,0.28,0.26,0.302,
-gap,4,,2.4e-11,,,
-size,4,,1152,,,
-tto,4,a,-0.0431,-0.0452,-0.041,
-tto,4,b,0.5,0.4,0.6,
+TABLE = """measure,rank,truth,value,low,high,p,low_crossed,high_crossed
+share,4,,0.625,0.6,0.65,0.031,0.5,0.75
+share,8,,0.28,0.26,0.302,,,
+gap,4,,2.4e-11,,,,,
+size,4,,1152,,,,,
+tto,4,a,-0.0431,-0.0452,-0.041,,,
+tto,4,b,0.5,0.4,0.6,,,
 """
 CLAIMS = "id,effect,low,high,bound\nfirst,0.5,0.4,0.6,0.9\nsecond,0.1,,,0\n"
 
@@ -40,6 +40,7 @@ def shown(run, tmp_path):
     [
         ('run.forced("share", 4)', "0.625 [0.600, 0.650]"),
         ('run.forced("share", 4) | digits(2)', "0.62 [0.60, 0.65]"),
+        ('run.forced("share", 4).crossed', "0.625 [0.500, 0.750]"),
         ('run.forced("share", 4).value', "0.625"),
         ('run.forced("share", 4) | percent', "63 % [60, 65]"),
         ('run.forced("share", 4).value | percent(1)', "62.5 %"),
@@ -65,6 +66,7 @@ def test_what_an_expression_prints(shown, expression, text):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda run: run.forced("share", 8).crossed, "no interval over seeds and windows of share"),
         (lambda run: run.forced("tto", 4), r"forced\.csv .*'rank': 4.*: 2 rows, which differ in truth, value"),
         (lambda run: run.forced("tto", 8), r"forced\.csv .*'tto', 'rank': 8.*: no row"),
         (lambda run: run.forced("tto", 4, law="a"), r"forced\.csv: no column law"),

@@ -43,6 +43,14 @@ class Quantity(float):
         return Quantity(-float(self), {**self.row, "low": -self.row["high"], "high": -self.row["low"]})
 
     @property
+    def crossed(self) -> "Quantity":
+        """The number with its interval over seeds and windows; a `UserError` if its table has none."""
+        ends = [self.row.get(name, math.nan) for name in ("low_crossed", "high_crossed")]
+        if any(map(math.isnan, ends)):
+            raise UserError(f"no interval over seeds and windows of {self.row.get('measure', 'a number')}")
+        return Quantity(float(self), {**self.row, "low": ends[0], "high": ends[1]})
+
+    @property
     def value(self) -> float:
         """The number alone."""
         return float(self)
