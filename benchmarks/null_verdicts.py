@@ -26,7 +26,6 @@ from studies.across_seeds.claims import CLAIMS as OF_SEEDS
 from studies.argmaxable_classes.claims import CLAIMS as OF_CLASSES
 from studies.byte_by_byte.claims import CLAIMS as OF_BYTES
 from studies.forced_part.claims import CLAIMS as OF_FORCED
-from studies.paired_ranks.dispute import DISPUTE, Arms
 from studies.representation_ranks.claims import CLAIMS as OF_RANKS
 from studies.sample_quality.claims import CLAIMS as OF_SAMPLES
 
@@ -71,15 +70,10 @@ def of_kept_runs() -> Iterator[tuple[str, Claim, str, Sequence[Contrast]]]:
         ranks = sorted({int(rank) for rank in tables["oversmoothing"]["rank"].dropna()})
         measured = Measured(tables, [Rank(rank, STAND_INS.get(rank, rank)) for rank in ranks])
         yield from several(run, claims, measured)
-    for run in ("gradient", "gradient_wide"):
-        differences, gradient = (
-            read_record(KEPT / run / f"tables/{name}.csv") for name in ("paired_ranks_by_seed", "gradient")
-        )
-        yield from several(run, DISPUTE, Arms(differences, gradient))
 
 
 def several(
-    run: str, claims: Sequence[Claim], measured: object
+    run: str, claims: Sequence[Claim], measured: Measured
 ) -> Iterator[tuple[str, Claim, str, Sequence[Contrast]]]:
     """Yield the claims whose contrasts have several seeds, as many in each, by truth."""
     for claim in claims:

@@ -18,16 +18,11 @@ BENCHMARKS = ROOT / "benchmarks"
 NET = ("--layers", "1", "--width", "12", "--threads", "1", "--repeats", "1")
 UNTRAINED = ("--results", "nowhere")
 QUICK = {  # arguments, and a line that it prints at the end
-    "argmaxability_speed": (("--rows", "12", "--ranks", "2", *UNTRAINED), r"random +2 +\d+ .* identical"),
     "byte_view": (
         ("--bytes", "300", "--scored", "200", "--context", "60"),
         r"bytes take [\d.]+ times .* memory [\d,]+ MB",
     ),
-    "metrics_speed": (("40",), r"max abs difference entropy_difference +\d"),
-    "corpus_speed": (("--documents", "30"), r"ours +[\d,]+ MB/s +time / ours: median +1\.0"),
     "forced_speed": (("--tokens", "20", "--rank", "3", "--positions", "4"), r"L-BFGS-B +[\d.]+ ms a position"),
-    "frontier_speed": (("20", "70", "1"), r"top-h .* 0 of 1400 tokens differ\nwhole: 11 methods, .* MB"),
-    "logits_speed": ((*NET, "--heads", "2", "--windows", "1"), r"largest difference of a logit: .*: the same"),
     "null_verdicts": (("--tables", "20"), r"all-oversmooth \(truth-11\) +seeds +20 [\s\S]*worst: [\d.]+ %"),
     "training_speed": (
         (*NET, "--heads", "2", "--block", "16", "--batch", "1", "--steps", "1", "--compile", "false"),
@@ -35,7 +30,6 @@ QUICK = {  # arguments, and a line that it prints at the end
     ),
 }
 SLOW = {
-    "argmaxability_large": (("--heads", "300x8"), r"300x8 +\d+ +\d+ +\d+ .* agree \(extrapolated from 1 classes\)"),
     "bat_large_speed": (
         ("--vocabulary", "1200", "--dimensions", "4", "--positions", "1", "--tolerance", "0.01"),
         r"linear programs, 2 tokens at v = 1,200: [\d,]+ s a position",
@@ -45,8 +39,6 @@ SLOW = {
         r"random +4 .* 1 of 1 [\s\S]*50,000 in \d+ s \(extrapolated from 50\)",
     ),
     "memory": (("3",), r"samples_table +\d+ MB +\d+\nhighest: \d+ MB"),
-    "sampling_speed": ((*NET, "--texts", "2", "--bytes", "4"), r"no cache +[\d,]+ "),
-    "scoring_large": (("--windows", "1", "--vocabulary", "2500"), r"largest difference of a value: .*: the same"),
 }
 
 

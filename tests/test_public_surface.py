@@ -121,17 +121,6 @@ def test_a_package_offers_each_name_and_says_which_it_lacks(name):
     assert everything.keys() - {"__builtins__"} == set(public.__all__)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_type_checkers_see_the_same_names(name):
-    folder = SCRIPTS / "oversmoothing" / name
-    stub = ast.parse((folder / "__init__.pyi").read_text())
-    imported = [ast.unparse(node) for node in stub.body if isinstance(node, ast.ImportFrom)]
-    assert imported == [f"from oversmoothing.{name}.public import *"]
-    declared = {ast.unparse(node.target) for node in stub.body if isinstance(node, ast.AnnAssign)}
-    assert declared == defined(name)
-    assert (SCRIPTS / "oversmoothing/py.typed").is_file()
-
-
 def defined(name):
     """Return the names that a package's own `__init__` gives values."""
     body = ast.parse((SCRIPTS / "oversmoothing" / name / "__init__.py").read_text()).body

@@ -103,7 +103,8 @@ def test_other_strings_stay_as_they_are(given, message):
 def test_the_keys_stand_by_subject_and_a_family_is_a_list():
     text = written()
     subjects = re.split(r"^### ", text, flags=re.MULTILINE)
-    assert [part.partition("\n")[0] for part in subjects[1:]] == [*SUBJECTS, OF_STUDIES]
+    headings = [part.partition("\n")[0] for part in subjects[1:]]
+    assert headings in ([*SUBJECTS], [*SUBJECTS, OF_STUDIES])  # a project may lack the studies that have sections
     found = [re.findall(r"^#### `(\w+)`", part, flags=re.MULTILINE) for part in subjects[1:]]
     assert sorted(name for names in found for name in names) == sorted(read_schema()["properties"])
     assert found[:-1] == [list(names) for names in SUBJECTS.values()]

@@ -6,19 +6,10 @@ import shutil
 from importlib.metadata import PackageNotFoundError
 
 import pytest
-from imported import imported
 
 from oversmoothing import fingerprint as module
 from oversmoothing.fingerprint import SCRIPTS, WORKFLOW, closure, fingerprint, relative
 from plan import studies
-
-TRAINING_IMPORTS = {  # by room, of which each has an `__init__` too
-    "": "fingerprint jobs printable",
-    "data/": "reader",
-    "models/": "device head_gradient model output_kinds output_layers weights",
-    "store/": "atomic identity provenance seal sealed_json tensors",
-    "training/": "batches checkpoint chosen_rate folder group launch lock loop objectives optimiser outputs step task",
-}
 
 
 def fresh(script, root):
@@ -31,43 +22,6 @@ def edit(path, old, new):
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-
-
-def test_what_training_imports():
-    """A longer list means that more edits retrain every model: think twice before adding to it."""
-    modules = [f"{room}{name}" for room, names in TRAINING_IMPORTS.items() for name in ["__init__", *names.split()]]
-    expected = {"train.py", *(f"oversmoothing/{module}.py" for module in modules)}
-    assert {path.relative_to(SCRIPTS).as_posix() for path in closure("train.py")} == expected
-
-
-JOB = "fingerprint jobs printable store"
-HELD = f"{JOB} models/logits models/logit_files models/output_kinds models/spectra numerics/softcap"
-MODEL = f"{JOB} models/device models/head_gradient models/model models/output_kinds models/output_layers models/weights"
-BAT = "bat numerics/compiled numerics/distributions numerics/exact numerics/layer_norm"
-TBAT = f"{HELD} {BAT} scores/probabilities scores/files scores/tbat"
-HUB = "oversmoothing/models/truths/load.py"
-
-
-IMPORTS = {
-    "choose_learning_rate.py": f"{JOB} training",
-    "tokenise.py": f"{JOB} standard_error data",
-    "logits.py": f"{MODEL} {HELD} data models/inference models/predictor",
-    f"logits.py {HUB}": f"{MODEL} {HELD} standard_error data hub models/inference models/predictor "
-    "models/pretrained models/truths",
-    "head_logits.py": f"{HELD} models/factored_head numerics/layer_norm",
-    "sample.py": f"{MODEL} standard_error data models/predictor models/spectra samples scores/catalogue/decoders "
-    "scores/decoding scores/probabilities",
-    "tbat.py": f"{TBAT} scores/catalogue/decoders scores/decoding numerics/spaced_positions",
-    "tbat_approximation.py": f"{TBAT} numerics/spaced_positions",
-    "score.py": f"{HELD} scores/catalogue/decoders scores/catalogue/metrics scores/decoding "
-    "scores/files scores/metrics scores/nucleus scores/probabilities",
-}
-
-
-@pytest.mark.parametrize("files", IMPORTS)
-def test_what_long_computations_import(files):
-    """A longer list means that more edits compute for hours: think twice before adding to it."""
-    assert imported(*files.split()) == set(IMPORTS[files].split())
 
 
 def test_what_redoes_what(tmp_path, monkeypatch):

@@ -4,7 +4,6 @@ import ast
 import re
 import shlex
 import sys
-import tomllib
 
 import pytest
 import yaml
@@ -13,6 +12,7 @@ from snakemake.cli import get_argument_parser
 from study import ROOT
 
 from oversmoothing.commands import COMMANDS
+from oversmoothing.fingerprint import SCRIPTS, relative
 from plan import studies
 
 PAGES = {
@@ -108,18 +108,11 @@ def test_the_configs_it_shows_are_accepted(tmp_path):
         check(default(**own))
 
 
-def test_modules_import_only_from_their_layer_and_those_below():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["oversmoothing"]
-    floor = {name: i for i, layer in enumerate(settings["layers"]) for name in layer}
-    library = ROOT / "scripts/oversmoothing"
-    files = {path: path.relative_to(library).parts[0].removesuffix(".py") for path in library.rglob("*.py")}
-    assert set(files.values()) - {"__init__"} == set(floor)
-    for path, name in files.items():
-        for top, *inner in imports(path):
-            if top == "oversmoothing" and inner:
-                assert floor[inner[0]] <= floor[name], f"{path} imports {inner[0]}"
+def test_the_table_of_the_library_names_every_room():
     table = PAGES["docs/architecture.md"].split("| room | holds |")[1].split("\n\n")[0]
-    assert {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(floor)
+    named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    rooms = {relative(path).split("/")[1].removesuffix(".py") for path in SCRIPTS.glob("oversmoothing/**/*.py")}
+    assert named == rooms - {"__init__"}
 
 
 def imports(path):

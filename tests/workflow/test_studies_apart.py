@@ -1,50 +1,25 @@
 """A study is its folder, its tests and its line in the config: without them nothing mentions it, and all else works.
 
-Several are taken out at once: whatever needs one that has gone is seen where it stays.
+All are taken out at once but the one whose figure `make` draws beside the main table.
 """
 
-import random
 import re
 import shutil
 from functools import reduce
 
 import pytest
 import yaml
-from default_config import DEFAULT
-from study import COMPILED, ROOT, TINY, copy_project, rules_of
+from study import ROOT, TINY, copy_project, rules_of
 
 from plan import studies
+
+pytestmark = pytest.mark.slow
 
 CODE = ("py", "smk", "yaml", "rst")
 MAIN = "config/config.yaml"
 QUICK = ("plan", "claims")
-
-
-def removed_with(name):
-    """Names of a study and of those that need it, directly or not."""
-    needing = [removed_with(other) for other in studies.there() if name in studies.needs(other)]
-    return list(dict.fromkeys([name, *(one for names in needing for one in names)]))
-
-
-def parting():
-    """Yield sets of studies to take out, until of any two one has gone while the other stayed, if it can."""
-    there, draw = studies.there(), random.Random(1)
-    with_needing = {name: {*removed_with(name)} for name in there}
-    left = {(one, other) for one in there for other in there if other not in with_needing[one]}
-
-    def parted(gone):
-        return {(one, other) for one, other in left if one in gone and other not in gone}
-
-    while left:
-        found = []
-        for _ in range(10):  # orders in which studies go where that parts more
-            gone = set()
-            for name in draw.sample(there, len(there)):
-                gone = max(gone, gone | with_needing[name], key=lambda names: len(parted(names)))
-            found.append(gone)
-        best = max(found, key=lambda names: len(parted(names)))
-        left -= parted(best)
-        yield sorted(best)
+MAIN_STUDY = "forced_part"
+GONE = [name for name in studies.there() if name != MAIN_STUDY]
 
 
 def taken_out(names, folder):
@@ -98,30 +73,16 @@ def keys(sections):
             yield (key,)
 
 
-@pytest.fixture(scope="module", params=parting(), ids=len)
-def gone(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """The folder of each copy in turn, so that what numba has compiled and mypy has checked is there for the next."""
-    return tmp_path_factory.mktemp("without")
+def without(tmp_path_factory):
+    return taken_out(GONE, tmp_path_factory.mktemp("without") / "project")
 
 
-@pytest.fixture(scope="module")
-def without(gone, place):
-    for path in place.iterdir():
-        if path.name not in (COMPILED, ".mypy_cache"):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return taken_out(gone, place)
-
-
-def test_no_other_file_mentions_them(gone, without):
+def test_no_other_file_mentions_them(without):
     files = [path for part in ("scripts", "workflow", "tests") for path in without.folder.glob(f"{part}/**/*")]
     text = {path: path.read_text() for path in files if path.suffix[1:] in CODE or path.name == "story.md"}
     assert len(text) > 300
-    mentioned = re.compile(rf"({'|'.join(gone)})(?![a-z])")  # a plural is another word
+    mentioned = re.compile(rf"({'|'.join(GONE)})(?![a-z])")  # a plural is another word
     assert [str(path) for path in text if mentioned.search(text[path].lower())] == []
 
 
@@ -140,13 +101,12 @@ def whole(tmp_path_factory):
     return study, set(planned(study, ROOT / "tests"))
 
 
-def test_the_rest_is_planned_as_if_the_config_left_them_out(gone, without, whole):
+def test_the_rest_is_planned_as_if_the_config_left_them_out(without, whole):
     study, rules = whole
-    theirs = [rules_of(name) for name in gone]
+    theirs = [rules_of(name) for name in GONE]
     assert all(rules & own for own in theirs)
-    left = [name for name in DEFAULT["studies"] if name not in gone]
     rest = planned(without, without.folder / "tests")
-    assert rest == planned(study, without.folder / "tests", studies=left)
+    assert rest == planned(study, without.folder / "tests", studies=[MAIN_STUDY])
     assert not set(rest) & set().union(*theirs)
 
 
@@ -154,7 +114,6 @@ def test_the_rest_is_linted(without):
     without.python("-m", "ruff", "check", "--no-cache", ".")
 
 
-@pytest.mark.slow
 def test_the_tests_of_the_rest_can_be_run_and_the_quick_ones_pass(without):
     without.python("-m", "schemas.describe")  # make docs
     tests = ("-m", "pytest", "-p", "no:cacheprovider", "-q", "-n", "0")
@@ -162,13 +121,12 @@ def test_the_tests_of_the_rest_can_be_run_and_the_quick_ones_pass(without):
     without.python(*tests, *(f"tests/{part}" for part in QUICK))
 
 
-@pytest.mark.slow
-def test_the_types_and_a_toy_run_of_the_rest(gone, without):
+def test_the_types_and_a_toy_run_of_the_rest(without):
     without.python("-m", "mypy")
     without.snakemake("", options=["--lint"])
     without.snakemake("all")
     made = [path for folder in ("tables", "figures") for path in without.folder.glob(f"results/{folder}/*")]
-    assert len(made) > 50
-    assert not any(name in path.name for path in made for name in gone)
+    assert len(made) > 20
+    assert not any(name in path.name for path in made for name in GONE)
     page = re.sub(r"<script>.*?</script>", "", (without.folder / "results/index.html").read_text(), flags=re.DOTALL)
-    assert not any(name in page.lower() for name in gone)
+    assert not any(name in page.lower() for name in GONE)

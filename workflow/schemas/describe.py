@@ -77,10 +77,8 @@ def keys() -> str:
     sections = schema["properties"]
     # The keys of a truth's own `model` and `training` are described once, under these sections.
     shared = {id(part) for name in ("model", "training") for part in sections[name]["properties"].values()}
-    by_subject = {
-        **SUBJECTS,
-        OF_STUDIES: tuple(name for name in sections if not any(name in own for own in SUBJECTS.values())),
-    }
+    of_studies = tuple(name for name in sections if not any(name in own for own in SUBJECTS.values()))
+    by_subject = SUBJECTS | ({OF_STUDIES: of_studies} if of_studies else {})
     parts = [
         "\n".join(
             f"- {subject}: {', '.join(f'[`{name}`](#{name})' for name in names)}"

@@ -20,9 +20,8 @@ class Claim:
     place: str  # in the thesis, or in Godey et al.; of ours, the document that measures it
     statement: str
     how: str  # the test in words: what is compared with what
-    contrasts: Callable[[Any], Sequence[Contrast]]  # of `Measured`, or of what else a study measures
+    contrasts: Callable[[Any], Sequence[Contrast]]
     cannot_fail: str = ""  # why no honest run can contradict it; such a sentence is no finding, and is not counted
-    published: str = ""  # the published numbers, where there are no means to undergo the test
 
     @property
     def chapter(self) -> str:

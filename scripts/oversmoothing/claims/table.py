@@ -121,12 +121,8 @@ def claims_page(table: pd.DataFrame, title: str, headings: Mapping[str, str], fa
     stand_ins = [
         f"{rank} stands for the thesis's {rank.role}".capitalize() for rank in family if rank.role != rank.rank
     ]
-    return Page(f"{title} {_counts(table)}", sections, [*legend(__file__, "claims"), *verdict_words(), *stand_ins])
-
-
-def verdict_words() -> list[str]:
-    """Return the legend of verdicts, in any table of claims."""
-    return legend(__file__, "verdicts")
+    words = [*legend(__file__, "claims"), *legend(__file__, "verdicts"), *stand_ins]
+    return Page(f"{title} {_counts(table)}", sections, words)
 
 
 def verdict_cell(row: Mapping[str, Any], whose: str = "") -> str:
@@ -182,27 +178,22 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
     return {**cells, "note": verdict.note}
 
 
-def cells_of_run(row: Mapping[str, Any]) -> dict[str, Cell]:
-    """Return the cells of a row of `by_claim`, in any table of claims, on what this run says."""
-    effect = None
+def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
+    claim, effect, printed = f"{row['statement']} ({row['place']}; {row['id']})", None, row["published_note"]
+    if pd.notna(row["cannot_fail"]):
+        claim = f"{claim} Not counted, as it cannot fail: {row['cannot_fail']}."
     if pd.notna(row["effect"]):
         effect = Value(row["effect"], None, row["low"], row["high"], note=bounds(row))
-    return {
-        "claim": f"{row['statement']} ({row['place']}; {row['id']})",
-        "this run": f"{verdict_cell(row)}; {row['by_truth']}" if row["by_truth"] else verdict_cell(row),
-        "effect": effect,
-        "weakest contrast": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
-    }
-
-
-def _row(row: Mapping[str, Any]) -> dict[str, Cell]:
-    printed = row["published_note"]
     if pd.notna(row["published_effect"]):
         printed = Value(row["published_effect"], note=f"({row['published_weakest']})")
-    cells = cells_of_run(row) | {"printed means": verdict_cell(row, "published_"), "printed effect": printed}
-    if pd.notna(row["cannot_fail"]):
-        cells["claim"] = f"{cells['claim']} Not counted, as it cannot fail: {row['cannot_fail']}."
-    return {column: cells[column] for column in WIDTHS}
+    return {
+        "claim": claim,
+        "this run": f"{verdict_cell(row)}; {row['by_truth']}" if row["by_truth"] else verdict_cell(row),
+        "printed means": verdict_cell(row, "published_"),
+        "effect": effect,
+        "weakest contrast": row["weakest"] if pd.notna(row["weakest"]) else row["note"],
+        "printed effect": printed,
+    }
 
 
 def bounds(row: Mapping[str, Any]) -> str:

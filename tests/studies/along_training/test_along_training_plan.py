@@ -12,7 +12,7 @@ import plan
 from checks.config import check
 from checks.paths import check_paths
 from studies.along_training import others
-from studies.along_training.plan import followed, memory, revisions, tbat
+from studies.along_training.plan import followed, memory, revisions
 
 FAMILY = [{"width": 288, "heads": 6}, {"rank": 16}]
 ARMS = [{"rank": 4, "head": "plain"}, {"backward_rank": 8}]
@@ -22,17 +22,9 @@ def models(**changes):
     return followed(plan.models.by_name(default(**changes)).values())
 
 
-def test_arms_are_followed_beside_the_family_unless_their_head_is_no_matrix():
-    with_arms = models(family=[*FAMILY, *ARMS, {"rank": 4, "output": "softcap"}])
-    assert [model for model in with_arms if model.kind == "family"] == models(family=FAMILY)
-    assert [model.name for model in with_arms if model.kind != "family"] == ["pl4-s1337", "bw8-s1337"]
-
-
-def test_tbat_is_measured_of_full_models_of_several_seeds():
-    assert tbat(default(family=FAMILY), "w288-s1337") is None
-    several = default(family=FAMILY, seeds=[1, 2])
-    assert tbat(several, "bn16-s1") is None
-    assert tbat(several, "w288-s2").keys() == {"first_step", "delta", "condition", "mass_tolerance"}
+def test_members_are_followed_unless_their_head_is_no_matrix_and_no_arms():
+    assert [model.name for model in models(family=FAMILY)] == ["w288-s1337", "bn16-s1337"]
+    assert models(family=[*FAMILY, *ARMS, {"rank": 4, "output": "softcap"}]) == models(family=FAMILY)
 
 
 NAME = "EleutherAI/pythia-70m"

@@ -23,7 +23,6 @@ from oversmoothing.models.weights import save_model
 from oversmoothing.numerics.layer_norm import behind_norm
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.scores.metrics import softmax, tto
-from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from studies.along_training import measure, show
 from studies.along_training.sums import Dimensions
@@ -69,7 +68,7 @@ def job(tmp_path):
         "truths": [tmp_path / "truth.parquet"],
     }
     settings = {"windows": 2, "truths": ["truth"], "tau": 0.9, "batch": 1, "precision": "float32", "threads": 1}
-    settings |= {"backward_rank": None, "tbat": None, "forced": None}
+    settings |= {"backward_rank": None, "forced": None}
     outputs = {"measures": tmp_path / "out.parquet", "spectra": tmp_path / "spectra.parquet"}
     return step_job(inputs, outputs, settings, model="bn4-s1")
 
@@ -130,23 +129,6 @@ def test_each_snapshot_is_measured_as_if_all_were_kept(job, backward_rank):
         assert own["anisotropy"].iloc[-1] == pytest.approx(float((cosines.sum() - n) / (n * n - n)), abs=1e-5)
         squares = outputs.square().sum(dim=0)
         assert own["largest_dimension"].iloc[-1] == pytest.approx(float(squares.max() / squares.sum()), rel=1e-4)
-
-
-@pytest.mark.parametrize("condition", ["full", "tangent"])
-def test_tbat_along_training_is_that_of_the_stored_logits(job, condition):
-    delta = math.log(1.25)
-    how = {"delta": delta, "condition": condition, "mass_tolerance": 1e-9, "first_step": 1}
-    found = measured(job, tbat=how)
-    found = found[found.measure == "tbat"].set_index("step").value
-    assert list(found.index) == list(STEPS[1:])
-    for step in STEPS[1:]:
-        save(job.input.weights, model(step), step)
-        basis = choose_basis(job.input.weights, condition)
-        scores = []
-        for state in direct(step)[1]:
-            post = state.post if condition == "tangent" else None
-            scores.append(tbat(basis, softmax(state.logits.astype(np.float64)), delta, 1e-9, "here", post).value)
-        assert found[step] == pytest.approx(np.concatenate(scores).mean(), abs=1e-6)
 
 
 def test_what_the_head_forces_along_training_is_that_of_the_stored_logits(job):

@@ -14,8 +14,8 @@ from oversmoothing.store.layout import write_csv
 from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.record import chosen, read_record, record
 from studies.paired_ranks import paired as script
-from studies.paired_ranks.paired import EQUAL_LOSS, FULL, SLOWDOWN, paired_table, per_seed, slowdown, steps_to
-from studies.paired_ranks.plan import compared, full
+from studies.paired_ranks.paired import FULL, SLOWDOWN, paired_table, per_seed, slowdown, steps_to
+from studies.paired_ranks.plan import compared
 
 SEEDS = (1, 2, 3)
 LOSSES = {"w32": (2.0, 2.1, 1.9), "pl4": (2.5, 2.7, 2.3), "bw4": (2.1, 2.2, 2.1), "bn4": (2.6, 2.6, 2.6)}
@@ -37,25 +37,8 @@ def table():
     return record(rows)
 
 
-def along(n=5000, lowest=1.5):
-    """Full models whose TTO is a fifth of the loss along the way, and whose TBAT stays."""
-    rows = []
-    for seed in SEEDS:
-        for step, loss in enumerate((4.0, 3.0, lowest)):
-            own = {"model": f"w32-s{seed}", "step": step, "n": n}
-            rows.append({**own, "measure": "loss", "truth": None, "value": loss})
-            rows.append({**own, "measure": "tto", "truth": "truth", "value": loss / 5})
-            if step:  # it begins later
-                rows.append({**own, "measure": "tbat", "truth": None, "value": 0.02 * loss})
-    return pd.DataFrame(rows)
-
-
-NOTHING = along().iloc[:0]
-
-
-def differences(curves=None, snapshots=NOTHING, of=None):
-    by_seed = per_seed(table() if of is None else of, curves or {}, snapshots)
-    return paired_table(by_seed, PUBLISHED)
+def differences(curves=None):
+    return paired_table(per_seed(table(), curves or {}), PUBLISHED)
 
 
 def by_kind(table, less):
@@ -84,24 +67,6 @@ def test_differences_are_paired_by_seed():
     assert len(table.dropna(subset="less")) == 15
     (full,) = chosen(table, kind="family", rank=32, measure="loss", less=None).value
     assert full == pytest.approx(2.0)
-
-
-def test_at_equal_loss_the_full_model_is_read_on_its_way():
-    """Where its loss is l, the full model leaks l / 5; the models leak l / 10, and so l / 10 less."""
-    table = differences(snapshots=along())
-    found = by_kind(table, EQUAL_LOSS)
-    plain = found.loc["plain", "tto"]
-    assert plain[["value", "low", "high"]].tolist() == pytest.approx(student_interval([-0.25, -0.27, -0.23]))
-    of_itself = found.loc["plain", "tbat"]
-    assert of_itself.value == pytest.approx(0.03 * 2.5)
-
-
-def test_at_a_loss_that_the_full_model_never_has_there_is_no_leak_to_compare():
-    found = by_kind(differences(snapshots=along(lowest=2.15)), EQUAL_LOSS)
-    assert ("backward", "tto") not in found.index  # one of its seeds ends at 2.1
-    assert ("plain", "tto") in found.index
-    other_windows = differences(snapshots=along(n=100))
-    assert chosen(other_windows, less=EQUAL_LOSS).empty
 
 
 def test_a_training_that_is_three_times_slower():
@@ -138,10 +103,7 @@ def test_the_script_and_its_page(tmp_path):
             path = tmp_path / f"{name}-s{seed}" / "history.parquet"
             write_table(path, pa.Table.from_pandas(history(5.0, 4.0, 3.0, every=20 if name == "pl4" else 10)), {})
             histories.append(path)
-    snapshots, scores = [], []
-    for model, own in along().groupby("model"):
-        snapshots.append(tmp_path / f"{model}.parquet")
-        write_table(snapshots[-1], pa.Table.from_pandas(own.drop(columns="model"), preserve_index=False), {})
+    scores = []
     for name, losses in LOSSES.items():
         for seed, loss in zip(SEEDS, losses, strict=True):
             scores.append(tmp_path / "tbat" / f"{name}-s{seed}.parquet")
@@ -150,7 +112,7 @@ def test_the_script_and_its_page(tmp_path):
     output = outputs(tmp_path)
     output.seeds = tmp_path / "seeds.csv"
     inputs = {"table": tmp_path / "imposed.csv", "published": tmp_path / "published.csv"}
-    inputs |= {"histories": histories, "along": snapshots, "tbat": scores}
+    inputs |= {"histories": histories, "tbat": scores}
     script.main(job(inputs, output, {"resamples": 10, "seed": 1, "truth": "truth"}))
     seeds = read_record(output.seeds)
     assert (seeds.groupby(["kind", "measure"]).seed.nunique() == 3).all()
@@ -160,12 +122,11 @@ def test_the_script_and_its_page(tmp_path):
     assert "0.500 [0.252, 0.748]" in text
     assert "0.202 [0.147, 0.256]" in text
     assert "| 2.000 [2.000, 2.000] " in text
-    assert "At equal loss, against `truth`" in text
     assert "nan" not in text
     assert output.png.is_file()
     assert read_record(output.csv).published.notna().sum() == 1
     panels = script.draw(read_record(output.csv), "truth").axes
-    assert [len(axes.containers) for axes in panels] == [3, 1, 3, 3]
+    assert [len(axes.containers) for axes in panels] == [3, 1, 3]
     (whisker,) = panels[0].containers[1].lines[2][0].get_segments()  # of the plain head
     np.testing.assert_allclose(whisker[:, 1], (0.252, 0.748), atol=1e-3)
 
@@ -175,7 +136,5 @@ FAMILY = [{"width": 288, "heads": 6}, {"rank": 4}, {"rank": 4, "head": "plain"},
 
 def test_differences_need_several_seeds_and_a_full_model_of_each():
     assert not compared(default(family=FAMILY))
-    several = default(family=FAMILY, seeds=[1, 2])
-    assert compared(several)
-    assert full(several) == ["w288-s1", "w288-s2"]
+    assert compared(default(family=FAMILY, seeds=[1, 2]))
     assert not compared(default(family=[{"name": "mine", "path": "w.safetensors"}], seeds=[1, 2]))

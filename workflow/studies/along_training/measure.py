@@ -30,7 +30,6 @@ from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.scores.metrics import score
 from oversmoothing.scores.probabilities import softmax
-from oversmoothing.scores.tbat import choose_basis, tbat
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.training.loop import snapshot_steps
@@ -65,7 +64,7 @@ def main(job: Job) -> None:
         model = load_model(path, device)
         try:
             sigma = singular_values(head_matrix(model, "a snapshot").detach().float().cpu().numpy())
-            found = measure(model, path, step, sigma, windows, truths, settings, precision)
+            found = measure(model, path, sigma, windows, truths, settings, precision)
             rows += [{"step": step, **one} for one in found]
             spectra += [{"step": step, "index": i, "singular_value": value} for i, value in enumerate(sigma, 1)]
         except ValueError as error:
@@ -78,7 +77,6 @@ def main(job: Job) -> None:
 def measure(
     model: GPT,
     weights: Path,
-    step: int,
     sigma: np.ndarray,
     windows: pa.Table,
     truths: Mapping[str, str | Path],
@@ -88,15 +86,13 @@ def measure(
     """Yield the measures of a snapshot over windows as rows of `MEASURES` without ``step``.
 
     They are those of `Sums`, of a head of the singular values `sigma`, with the gradient through the head's best
-    approximation of ``backward_rank``; ``tbat`` from its ``first_step`` on; and per truth the metrics under pure
-    decoding, and the KL ``forced`` by the head and the ``rest``, at ``forced`` positions of each window. `truths` are
-    files of logits over windows that begin with these.
+    approximation of ``backward_rank``; and per truth the metrics under pure decoding, and the KL ``forced`` by the head
+    and the ``rest``, at ``forced`` positions of each window. `truths` are files of logits over windows that begin with
+    these.
     """
-    rank, rejects, per_window = (settings[key] for key in ("backward_rank", "tbat", "forced"))
+    rank, per_window = settings["backward_rank"], settings["forced"]
     passed = model.head.weight if rank is None else best_approximation(model.head.weight, rank)
-    own, rejected = Sums(passed.detach().cpu(), dimensions=True), 0.0
-    rejects = rejects if rejects and step >= rejects["first_step"] else None
-    basis = choose_basis(weights, rejects["condition"]) if rejects else None
+    own = Sums(passed.detach().cpu(), dimensions=True)
     head = read_model_head(weights).prepared() if per_window else None
     sums = {name: np.zeros(len(AGAINST_TRUTHS)) for name in truths}
     divided: dict[str, list[np.ndarray]] = {name: [] for name in truths}
@@ -115,10 +111,6 @@ def measure(
             own.count += len(state.target)
             own.entered.add(state.post)
             own.gradient.add(torch.from_numpy(state.logits), torch.from_numpy(state.target.astype(np.int64)))
-            if rejects and basis:
-                post = state.post if rejects["condition"] == "tangent" else None
-                scores = tbat(basis, exact, rejects["delta"], rejects["mass_tolerance"], str(weights), post)
-                rejected += float(scores.value.sum())
             for name, path in truths.items():
                 truth = _beside(state, next(groups[name], None), path)
                 scores = score(q, softmax(truth), [lambda p: p], AGAINST_TRUTHS, settings["tau"])[0]
@@ -128,8 +120,6 @@ def measure(
                     _, nearest, rest = divide(head, state.logits[at], softmax(truth[at].astype(np.float64)))
                     divided[name].append(np.stack([nearest.forced, rest]))
     yield from own.rows(sigma)
-    if rejects:
-        yield row("tbat", rejected / own.count, own.count)
     for name, totals in sums.items():
         for metric, total in zip(AGAINST_TRUTHS, totals, strict=True):
             yield row(metric, total / own.count, own.count, truth=name)

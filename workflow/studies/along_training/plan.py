@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from oversmoothing.hub.names import as_folder, as_gguf, asset_name, file_name, folder_name
-from plan.arms import KINDS_OF_FAMILY
 from plan.assets import hub_source, step, weight_bytes
 from plan.model_types import Model, Trained
-from plan.models import by_name, full_models
 from plan.resources import scaled
 from plan.settings import settings
 from plan.studies import Study
 
-FIRST_STEP = 64  # at which TBAT is measured: before it, TBAT of a random head is near 1 and takes seven times as long
-
 
 def followed(models: Iterable[Model]) -> list[Trained]:
-    """Members and arms of the family whose training keeps snapshots; truths and the user's checkpoints have none.
+    """Members of the family whose training keeps snapshots; truths and the user's checkpoints have none.
 
     Nor is a model followed whose output layer is not linear: these measures read a head as a matrix.
     """
@@ -25,18 +21,10 @@ def followed(models: Iterable[Model]) -> list[Trained]:
         model
         for model in models
         if isinstance(model, Trained)
-        and model.kind in KINDS_OF_FAMILY
+        and model.kind == "family"
         and model.linear
         and model.settings["training"]["snapshots"]
     ]
-
-
-def tbat(config: Mapping[str, Any], model: str) -> dict[str, Any] | None:
-    """Settings of TBAT at the snapshots of a model; None but for the full models, if there are several seeds."""
-    if len(config["seeds"]) == 1 or model not in full_models(by_name(config).values()).values():
-        return None
-    given = config["metrics"]["tbat"]
-    return settings(first_step=FIRST_STEP, **{key: given[key] for key in ("delta", "condition", "mass_tolerance")})
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ tables/other_models.{csv,md,html,tex} and figures/other_models.{png,svg,pdf}.
 
 from studies.along_training import plan as along_training
 
-SNAPSHOTS = along_training.followed(MODELS.values())
-FOLLOWED = [model for model in SNAPSHOTS if model.kind == "family"]
+FOLLOWED = along_training.followed(MODELS.values())
 REVISIONS = along_training.revisions(config)
 
 
@@ -29,7 +28,7 @@ rule dynamics:
         measures=f"{RESULTS}/dynamics/{{model}}.parquet",
         spectra=f"{RESULTS}/dynamics/spectra/{{model}}.parquet",
     wildcard_constraints:
-        model=one_of(model.name for model in SNAPSHOTS),
+        model=one_of(model.name for model in FOLLOWED),
     threads: config["inference"]["threads"]
     resources:
         **ON_GPU,
@@ -41,7 +40,6 @@ rule dynamics:
             tau=config["metrics"]["tau"],
             truths=TRUTHS,
             backward_rank=MODELS[wildcards.model].settings["training"]["backward_rank"],
-            tbat=along_training.tbat(config, wildcards.model),
             forced=config["dynamics"]["forced_per_window"],
         ),
         device=DEVICE,

@@ -30,7 +30,7 @@ UNITS |= dict.fromkeys(["effective_rank", "gradient_rank"], "singular values")
 UNITS |= dict.fromkeys(["anisotropy", "head_input_anisotropy", "gradient_cosine"], "cosine")
 UNITS |= dict.fromkeys(["outlier_dimensions", "width"], "dimensions")
 UNITS |= dict.fromkeys(["parameters", "parameters_without_embeddings"], "weights")
-UNITS |= {name: METRICS[name].unit for name in ("tbat", *AGAINST_TRUTHS)}
+UNITS |= {name: METRICS[name].unit for name in AGAINST_TRUTHS}
 READ = ["read", "commit", "weights"]  # of a revision: measures that are no numbers
 
 

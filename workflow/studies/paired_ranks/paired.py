@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.equal_loss import at_loss
-from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.scores.sums import summarise_scores
 from oversmoothing.store.layout import read_csv, write_csv
 from oversmoothing.store.parquet import read_table
@@ -38,9 +38,8 @@ from studies.imposed_rank.table import MEASURES
 
 TBAT = METRICS["tbat"]
 COMPARED = {**MEASURES, "tbat": (TBAT.label, TBAT.unit, TBAT.better)}
-AT_LOSS = (*AGAINST_TRUTHS, "tbat")
 SLOWDOWN = "slowdown"
-FULL, EQUAL_LOSS = "full", "equal loss"  # of differences: from the full model of the seed, at the end or on its way
+FULL = "full"  # of differences: from the full model of the seed
 BETWEEN = {  # differences between two kinds at the same rank
     ("plain", "backward"): "plain head from scratch, less gradient alone",
     ("matched", "backward"): "plain head from scratch, matched start, less gradient alone",
@@ -63,16 +62,14 @@ PANELS = {
     ("loss", FULL): "Loss above the full head's (nats)",
     (SLOWDOWN, None): "Steps to equal loss (times the full head's)",
     ("tto", FULL): "TTO above the full head's",
-    ("tto", EQUAL_LOSS): "TTO above the full head's at equal loss",
 }
 APART = 0.05  # octaves between the points of two ways at a rank
 
 
 def main(job: Job) -> None:
-    """Read the imposed-rank table, TBAT, histories and the full models' snapshots; write tables and figure."""
+    """Read the imposed-rank table, TBAT and histories; write tables and figure."""
     settings = job.params.settings
     histories = {Path(path).parent.name: read_table(path).to_pandas() for path in job.input.histories}
-    along = [read_table(path).to_pandas().assign(model=Path(path).stem) for path in job.input.along]
     table = read_record(job.input.table)
     models = table.drop_duplicates("model").set_index("model")[list(FACTS)]
     rows = []
@@ -81,7 +78,7 @@ def main(job: Job) -> None:
         known = {**models.loc[path.stem], "model": path.stem}
         rows.append({**known, "measure": "tbat", "unit": TBAT.unit, **numbers(summary)})
     table = pd.concat([table, record(rows)], ignore_index=True)
-    by_seed = per_seed(table, histories, pd.concat(along, ignore_index=True))
+    by_seed = per_seed(table, histories)
     write_csv(written(by_seed, Path(job.output.seeds).stem), job.output.seeds)
     paired = paired_table(by_seed, read_csv(job.input.published))
     write_record(job.output, paired, paired_page(paired, TITLE))
@@ -111,13 +108,11 @@ def slowdown(history: pd.DataFrame, full: pd.DataFrame) -> float:
     return steps_to(history, target) / reached if reached else math.inf
 
 
-def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: pd.DataFrame) -> pd.DataFrame:
+def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Difference of every model from the full model of its seed, the member learned from scratch of highest rank.
 
     `table` is as `imposed_rank_table` returns it, with further rows of the measure ``tbat``; `histories` are of models
-    trained from the start; `along` holds the snapshots of the full models. The record has, of the full models, what
-    they show; of others, at the end of training, that less `FULL`; of `AT_LOSS`, of models run over the windows that
-    `along` is of, that less what the full model has where its loss comes down to that of this one, `EQUAL_LOSS`; and
+    trained from the start. The record has, of the full models, what they show; of others that less `FULL`, and
     `SLOWDOWN`, a ratio (see `slowdown`).
     """
     learned = chosen(table, kind="family")
@@ -125,21 +120,10 @@ def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: 
     shown = table[table.measure.isin(COMPARED)]
     values = shown[["kind", "rank", "arm", "model", *PAIR, "unit", "value"]]
     of_full = shown.model.isin(names)
-    losses = chosen(table, measure="loss").set_index("model").value
-    curves = {
-        key: curve.set_index("step").sort_index()
-        for key, curve in along.groupby(["model", "measure", along.truth.fillna("")])
-    }
     rows = []
-    for row, n in zip(values[~of_full].to_dict("records"), shown.n[~of_full], strict=True):
-        full, measure = names[row["seed"]], row["measure"]
-        curve = curves.get((full, measure, "" if pd.isna(row["truth"]) else row["truth"]))
-        if measure in AT_LOSS and curve is not None and curve.n.iloc[0] == n:
-            falling = curves[full, "loss", ""].value[curve.index].tolist()
-            equal = at_loss(falling, curve.value.tolist(), losses[row["model"]])
-            rows.append({**row, "less": EQUAL_LOSS, "value": row["value"] - equal})
-        if measure == "loss" and row["model"] in histories:
-            ratio = slowdown(histories[row["model"]], histories[full])
+    for row in chosen(values[~of_full], measure="loss").to_dict("records"):
+        if row["model"] in histories:
+            ratio = slowdown(histories[row["model"]], histories[names[row["seed"]]])
             rows.append({**row, "measure": SLOWDOWN, "unit": "times the steps", "value": ratio})
     ends = paired(values[~of_full], values.loc[of_full, [*PAIR, "value"]], FULL)
     return record(pd.concat([values[of_full], ends, pd.DataFrame(rows)]))
@@ -148,8 +132,7 @@ def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame], along: 
 def paired_table(by_seed: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Record of what `per_seed` returns, over all seeds, and of the differences of `BETWEEN`.
 
-    ``n`` counts seeds, intervals are 95 % by Student's t. `SLOWDOWN` is a geometric mean. A measure at equal loss is
-    missing where a seed has none (the model ends below all that the full model reaches). `published` calls what is
+    ``n`` counts seeds, intervals are 95 % by Student's t. `SLOWDOWN` is a geometric mean. `published` calls what is
     compared by the titles of `WAYS`.
     """
     own = by_seed[["kind", "rank", "less", *PAIR, "unit", "value"]]
@@ -170,8 +153,8 @@ def paired_table(by_seed: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
 
 
 def paired_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with two sections per truth, at the end of training and at equal loss, and a row per rank and way."""
-    places = zip(table.kind, table.less.replace(EQUAL_LOSS, FULL).fillna(FULL), strict=True)
+    """Page with a section per truth, and a row per rank and way."""
+    places = zip(table.kind, table.less.fillna(FULL), strict=True)
     shown = table.assign(way=[WAYS[place] for place in places], source="run")
     shown = shown[shown.less.notna() | (shown.measure == SLOWDOWN)]
     printed = shown.assign(value=table.published, low=table.published_low, high=table.published_high, source=PUBLISHED)
@@ -183,10 +166,7 @@ def paired_page(table: pd.DataFrame, title: str) -> Page:
     sections = []
     for truth in table.truth.dropna().unique():
         against = shown[shown.truth.isna() | (shown.truth == truth)]
-        ends = against[against.less != EQUAL_LOSS]
-        sections.append(Section(f"At the end of training, against `{truth}`", pivot(ends, ["rank", "way"], columns)))
-        if rows := pivot(chosen(against, less=EQUAL_LOSS), ["rank", "way"], columns):
-            sections.append(Section(f"At equal loss, against `{truth}`", rows))
+        sections.append(Section(f"Against `{truth}`", pivot(against, ["rank", "way"], columns)))
     words = story.legend(__file__, "paired_ranks", seeds=int(table.n.max()), published=table.published.notna().any())
     better = directions(COMPARED[name][2] for name in COMPARED if (table.measure == name).any())
     return Page(title, sections, [*words, better])
@@ -198,11 +178,10 @@ def draw(table: pd.DataFrame, truth: str) -> Figure:
     drawn = {kind: kind_look(kind) for kind in LABELS if (table.kind == kind).any()}
     table = table[table.kind.isin(drawn)]
     with style():
-        figure = Figure(figsize=(10, 7.4))
-        panels = figure.subplots(2, 2)
-        panels[1, 1].sharey(panels[1, 0])
+        figure = Figure(figsize=(13, 4.4))
+        panels = figure.subplots(1, len(PANELS))
         apart = [(i - (len(drawn) - 1) / 2) * APART for i in range(len(drawn))]
-        for axes, ((measure, less), title) in zip(panels.flat, PANELS.items(), strict=True):
+        for axes, ((measure, less), title) in zip(panels, PANELS.items(), strict=True):
             part = chosen(table, measure=measure, less=less)
             axes.axhline(1 if measure == SLOWDOWN else 0, color="0.35", linestyle=":", linewidth=1.2)
             for (kind, look), octaves in zip(drawn.items(), apart, strict=True):

@@ -1,4 +1,4 @@
-"""Whether there are differences to be paired, and the full models that the others are compared with."""
+"""Whether there are differences to be paired."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,12 +9,7 @@ from plan.studies import Study
 
 def compared(config: Mapping[str, Any]) -> bool:
     """Whether there are differences between models that share a seed, over several seeds."""
-    return len(config["seeds"]) > 1 and bool(full(config))
+    return len(config["seeds"]) > 1 and bool(full_models(by_name(config).values()))
 
 
-def full(config: Mapping[str, Any]) -> list[str]:
-    """Names of the full models that the others are compared with."""
-    return list(full_models(by_name(config).values()).values())
-
-
-STUDY = Study(needs=("along_training", "imposed_rank"))
+STUDY = Study(needs=("imposed_rank",))
