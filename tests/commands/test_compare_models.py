@@ -25,10 +25,10 @@ from oversmoothing.commands import compare_models, forecast, frontier, main, ove
 from oversmoothing.commands import trial as trials
 from oversmoothing.commands.arguments.compare_models import parser
 from oversmoothing.commands.compare_models import report
-from oversmoothing.commands.one_head.source import tokenizer_of
 from oversmoothing.commands.trial import Trial, trial
 from oversmoothing.data.tokens.text import encode_bytes
 from oversmoothing.data.windows import SCHEMA, TOKENS
+from oversmoothing.models.source import tokenizer_of
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import write_table

@@ -22,7 +22,7 @@ from oversmoothing.tables.page import labelled
 
 def differ(one: Path, other: Path) -> str | None:
     """Return in words how the tokenizers of two models differ; None if they divide texts alike."""
-    from oversmoothing.commands.one_head.source import tokenizer_of  # with PyTorch, which takes seconds
+    from oversmoothing.models.source import tokenizer_of  # with PyTorch, which takes seconds
 
     (first, tokens), (second, others) = (tokenizer_of(folder) for folder in (one, other))
     if difference := first_difference(tokens, others):
@@ -33,7 +33,7 @@ def differ(one: Path, other: Path) -> str | None:
 
 def described(folders: Mapping[str, Path], bos: Before | str) -> dict[str, Any]:
     """What the files of each model say, by what the user wrote, each with its own tokenizer."""
-    from oversmoothing.commands.one_head.source import tokenizer_of
+    from oversmoothing.models.source import tokenizer_of
     from oversmoothing.models.truths.load import check_token_lm
 
     return {name: check_token_lm(folder, name, tokenizer_of(folder)[1], bos) for name, folder in folders.items()}

@@ -154,7 +154,7 @@ def laid_out(rows: Sequence[Sequence[str]], heads: Sequence[str], note: str) -> 
 def examine(asked: argparse.Namespace, folders: Mapping[str, Path]) -> tuple[float | None, str | None]:
     """Check that two models can be compared; return the cap of the model's logits, and why bytes are compared if so."""
     from oversmoothing.commands import over_bytes  # with PyTorch, which takes seconds
-    from oversmoothing.commands.one_head.source import described
+    from oversmoothing.models.source import described
 
     why, of_bytes = None, ""
     if "bytes" in asked and asked.bytes:
