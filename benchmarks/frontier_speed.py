@@ -16,9 +16,9 @@ import torch
 import yaml
 from transformers.generation import logits_process as warpers
 
+from oversmoothing.scores.cuts import Cut, Plane, measured
 from oversmoothing.scores.decodings.temperature import temperature
 from oversmoothing.scores.probabilities import softmax
-from studies.cut_frontier.measure import Cut, Plane, measured
 
 CHUNK = 500  # rows, as many as a window has
 PEERS: dict[str, Callable[[Any], Any]] = {

@@ -24,6 +24,7 @@ from oversmoothing.numerics.compiled import use_threads
 from oversmoothing.scores.decoding import decoding_name
 from oversmoothing.tables.record import record
 
+TABLES = ("losses", "oversmoothing", "forced", "side_by_side", "acceptance", "clipping")  # of measures, in this order
 Columns = Mapping[str, np.ndarray]
 # What is told of each window that was measured: the window, and its columns by the names of measures.
 Watcher = Callable[[Seen, Mapping[str, Columns]], None]
@@ -128,13 +129,27 @@ def run(settings: Settings, watchers: Sequence[Watcher] = (), corpus: Path | Non
         pair = find_pair(settings)
         begin("passages of the text")
         windows = draw_passages(pair, corpus)
-        return measure(pair, windows, chosen(pair, len(windows)), begin, watchers)
+        measured, noise = measure(pair, windows, chosen(pair, len(windows)), begin, watchers)
+    rows = []
+    for whose, sums in measured:
+        for row in sums.rows():
+            rows.append({**facts_of(pair, sums.measure, whose), **row, "unit": row["unit"].format(unit=pair.unit)})
+    rows.sort(key=lambda row: TABLES.index(row["table"]))
+    return Compared(pair, record(rows), noise)
 
 
 def measure(
-    pair: Pair, windows: pa.Table, wanted: Sequence[Measure], begin: Callable[[str], None], watchers: Sequence[Watcher]
-) -> Compared:
-    """Run both models over windows, one batch after another, and measure what is wanted and possible."""
+    pair: Pair,
+    windows: pa.Table,
+    wanted: Sequence[Measure],
+    begin: Callable[[str], None],
+    watchers: Sequence[Watcher] = (),
+) -> tuple[list[tuple[str, Sums]], Noise | None]:
+    """Run both models over windows, one batch after another, and measure what is wanted and possible.
+
+    Returned are the name of a model and the sums of a measure, of each of both, and what of a KL is noise. `begin` is
+    told what is done, and `watchers` of each window.
+    """
     settings, count = pair.settings, len(windows)
     begin("the models' weights")
     compute = setup(settings.device, {"precision": settings.precision, "threads": settings.cores})
@@ -154,12 +169,7 @@ def measure(
                     columns.setdefault(of.name, found)
         for watch in watchers:
             watch(seen, columns)
-    rows = []
-    for (whose, i), of_measure in sums.items():
-        rows += [{**_facts(pair, wanted[i], whose), **row} for row in of_measure.rows()]
-    for row in rows:
-        row["unit"] = row["unit"].format(unit=pair.unit)
-    return Compared(pair, record(rows), noise)
+    return [(whose, of_measure) for (whose, _), of_measure in sums.items()], noise
 
 
 def chosen(pair: Pair, windows: int) -> list[Measure]:
@@ -176,9 +186,22 @@ def chosen(pair: Pair, windows: int) -> list[Measure]:
             wanted.append(of.with_settings(per_window=settings.forced))
         elif name == "acceptance":
             wanted += [] if pair.why else [of.with_settings(decoding=entry) for entry in settings.decodings]
-        else:
+        elif of.table in TABLES:
             wanted.append(of)
     return wanted
+
+
+def facts_of(pair: Pair, of: Measure, whose: str) -> dict[str, Any]:
+    """Return the columns of the record that say what a measure is of."""
+    model, truth = pair.settings.names
+    decoding = of.settings.get("decoding")
+    return {
+        "table": of.table,
+        "model": whose,
+        "kind": "family" if whose == model else "truth",
+        "truth": truth if "truth" in of.needs else None,
+        "decoding": decoding_name(decoding) if decoding else None,
+    }
 
 
 class Steps:
@@ -219,16 +242,3 @@ def _measured(of: Measure, window: Window, settings: Settings) -> Columns:
         return of.of(window, **of.settings)
     except (UserError, ValueError) as error:
         raise UserError(f"{settings.model} beside {settings.truth}, passage {window.number}: {error}") from error
-
-
-def _facts(pair: Pair, of: Measure, whose: str) -> dict[str, Any]:
-    """Return the columns of the record that say what a measure is of."""
-    model, truth = pair.settings.names
-    decoding = of.settings.get("decoding")
-    return {
-        "table": of.table,
-        "model": whose,
-        "kind": "family" if whose == model else "truth",
-        "truth": truth if "truth" in of.needs else None,
-        "decoding": decoding_name(decoding) if decoding else None,
-    }

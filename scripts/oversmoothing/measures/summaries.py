@@ -69,7 +69,7 @@ def _mean(sums: Sums, statistic: Statistic, resamples: int, seed: int) -> Summar
 
 def _ratio(sums: Sums, statistic: Statistic, resamples: int, seed: int) -> Summary:
     """Return the ratio of the sums of two columns; it has an interval, but no standard deviation (NaN)."""
-    above, below = (_totals(sums.by_column[name]) for name in statistic.columns)
+    above, below = (sums.by_column[name].totals() for name in statistic.columns)
     counts = {window: round(total) for window, total in below.items()}
     by_window = WindowSums(counts, above, dict.fromkeys(above, 0.0), origin=0.0)
     return replace(summarise(by_window, resamples, seed), sd=math.nan)
@@ -97,10 +97,6 @@ KINDS: dict[str, Callable[[Sums, Statistic, int, int], Summary]] = {
     "share": _share,
     "largest": _largest,
 }
-
-
-def _totals(sums: WindowSums) -> dict[int, float]:
-    return {window: total + (sums.origin or 0.0) * sums.count[window] for window, total in sums.total.items()}
 
 
 def _mapped(summary: Summary, to: Callable[[float], float]) -> Summary:

@@ -10,14 +10,16 @@ import plan
 from checks.config import check
 from oversmoothing.bat.basis import prepare
 from oversmoothing.models.logit_files import WindowLogits
+from oversmoothing.scores.cuts import FIRST, LAST
+from oversmoothing.scores.frontiers import Frontiers
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import chosen, facts, record
 from studies.cut_frontier import measure as step
 from studies.cut_frontier.finding import verdicts
-from studies.cut_frontier.measure import FIRST, LAST, batches, sums
+from studies.cut_frontier.measure import batches, sums
 from studies.cut_frontier.show import draw, middle
-from studies.cut_frontier.table import Frontiers, frontier_page
+from studies.cut_frontier.table import frontier_page
 
 SETTINGS = {
     "tau": 0.9,

@@ -1,4 +1,4 @@
-"""Measure how much a language model oversmooths beside another: write a config, run the workflow, print the table."""
+"""Measure how much a language model oversmooths beside another one: losses, scores, what its head forces, drafts."""
 
 import argparse
 import json
@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from functools import partial
 
 from oversmoothing.commands.arguments.parser import Parser
+from oversmoothing.commands.arguments.two_models import add_arguments, check
 from oversmoothing.commands.output import check_output
-from oversmoothing.commands.two_models import add_arguments, check
+from oversmoothing.comparison.settings import FEW, LARGE
 from oversmoothing.scores.catalogue.decoders import method
 
 NAME = "compare-models"
 PARTS = {"model", "truth", "tables", "noise"}  # of the JSON
-LARGE, FEW = 10_000, 16  # tokens from which on TBAT is computed in so many passages, unless --tbat says otherwise
+BEGINS = "table,model,"  # the CSV
+EXAMPLE = "example: oversmoothing compare-models model-Q4_0.gguf owner/name --text book.txt"
 
 
 def parser() -> Parser:
     """Parser of the command's arguments."""
-    command = Parser(prog=f"oversmoothing {NAME}", description=__doc__)
+    command = Parser(prog=f"oversmoothing {NAME}", description=__doc__, epilog=EXAMPLE)
     add_arguments(command, over_bytes=True)
     few = f"(default: 1; over more than {LARGE:,} tokens in {FEW} of the passages)"
     command.number("--tbat", low=1, help=f"positions of each passage at which TBAT is computed {few}")
@@ -31,6 +33,7 @@ def parser() -> Parser:
         bounded = partial(command.number, f"--{name}", low=value.low, high=value.high, above=value.above)
         bounded(type=float, default=value.default, metavar=letter, help=f"{what} (default: %(default)s)")
     command.add_argument("--json", metavar="FILE", help="also write the printed tables as JSON")
+    command.add_argument("--csv", metavar="FILE", help="also write them as CSV, a row per number")
     return command
 
 
@@ -38,5 +41,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the arguments; a `UserError` names one that cannot be, as far as is known without the models."""
     asked = parser().parse_args(arguments)
     check_output("--json", asked.json, lambda text: set(json.loads(text)) >= PARTS)
-    check(asked, NAME)
+    check_output("--csv", asked.csv, lambda text: text.startswith(BEGINS))
+    check(asked)
     return asked

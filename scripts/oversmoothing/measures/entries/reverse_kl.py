@@ -17,8 +17,6 @@ MEASURE = Measure(
     "reverse_kl",
     reverse_kl,
     needs=("logits", "truth"),
-    statistics={
-        "reverse_kl": Statistic(("reverse_kl",), "KL of the truth from it (nats)", "nats", "lower", decimals=None)
-    },
+    statistics={"reverse_kl": Statistic(("reverse_kl",), "reverse KL (nats)", "nats", "lower", decimals=None)},
     table="side_by_side",
 )
