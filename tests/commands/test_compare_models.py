@@ -11,21 +11,31 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import yaml
+from default_config import default
 from hub_models import write_neox, write_token_model
 from scipy.special import log_softmax
+from shown import Shown
 from tokenizers import Tokenizer, normalizers
 from transformers import AutoModelForCausalLM
 
 import oversmoothing
+from checks.config import check
 from oversmoothing.commands import frontier, main
+from oversmoothing.commands.arguments.compare_models import parse
 from oversmoothing.comparison import compare as comparing
 from oversmoothing.comparison import report as reporting
 from oversmoothing.comparison import stream
 from oversmoothing.comparison.compare import TABLES, run
+from oversmoothing.comparison.kept import Kept, study
+from oversmoothing.comparison.page import Page
 from oversmoothing.comparison.pair import find_pair
 from oversmoothing.comparison.passages import draw_passages
 from oversmoothing.comparison.settings import Settings
+from oversmoothing.data.windows import read_windows
 from oversmoothing.models.device import setup
+from oversmoothing.models.logit_files import read_logits
+from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.record import chosen, record
 
 EIGHT = {"prompt": 8, "scored": 8}
@@ -96,6 +106,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_pat
             *("frontier", "small", *eight, "--windows", 1000),
         ),
         ("lower --prompt and --scored", "compare-models", "other", *eight, "--text", short),
+        (f"--keep {held}: it is there and not empty; name a new folder", "compare-models", "small", "--keep", held),
         ("--csv none/a.csv: not a file in an existing folder", "frontier", "small", "--csv", "none/a.csv"),
     ):
         assert message in refused(command, models / model, models / "large", "--text", models / "t.txt", *options)
@@ -165,14 +176,18 @@ def test_nothing_is_kept_of_a_window_that_was_measured(models):
     """Windows come one by one, and neither they nor the logits of an earlier batch live on."""
     seen, most = [], 0
 
-    def watch(of, columns):
-        nonlocal most
-        assert columns["side_by_side"]["kl"].shape == (8,)
-        seen.append(weakref.ref(of.window))
-        gc.collect()
-        most = max(most, sum(each() is not None for each in seen))
+    class Watcher:
+        def begin(self, pair, windows, stream):
+            assert len(windows) == 20
 
-    run(settings(models, windows=20), [watch])
+        def add(self, of, columns):
+            nonlocal most
+            assert columns["side_by_side"]["kl"].shape == (8,)
+            seen.append(weakref.ref(of.window))
+            gc.collect()
+            most = max(most, sum(each() is not None for each in seen))
+
+    run(settings(models, windows=20), [Watcher()])
     assert len(seen) == 20
     assert most <= 2
 
@@ -261,6 +276,110 @@ def test_names_of_special_tokens_in_a_text_are_told_of(models, tmp_path, capsys)
     for more in ({}, {"over_bytes": True}):
         draw_passages(find_pair(settings(models, text=tmp_path / "named.txt", **more)))
         assert "named.txt has '</s>' 400 times: names of special tokens, which" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module", params=[False, True])
+def kept(models, tmp_path_factory, request):
+    """A comparison of tokens, and one of bytes, with the folder that it kept and its page."""
+    folder, page = tmp_path_factory.mktemp("kept") / "new/folder", Page()
+    asked = settings(models, truth="other" if request.param else "large", windows=5)
+    with Kept(folder) as files:
+        made = run(asked, [page, files])
+    return made, folder, page.text(made)
+
+
+def test_what_is_kept_has_the_numbers_of_the_table(kept):
+    made, folder, _ = kept
+    positions = read_table(folder / "positions.parquet").to_pandas()
+    assert len(positions) == 40
+    for table, measure, column in (
+        ("side_by_side", "kl", "side_by_side.kl"),
+        ("side_by_side", "reverse_kl", "reverse_kl.reverse_kl"),
+        ("oversmoothing", "tto", "scores.tto"),
+        ("losses", "loss", "losses.loss"),
+    ):
+        rows = made.table[made.table["table"] == table]
+        value = chosen(rows, model="small", measure=measure, quantile=None).value.item()
+        assert positions[column].mean() == pytest.approx(value, rel=1e-5)
+    windows = read_windows(folder / "windows.parquet")
+    assert len(windows) == 5
+    names = made.pair.settings.names
+    model, truth = (folder / f"logits/{name}.parquet" for name in names)
+    nats = []
+    for each in read_logits(model, {"truth": truth}):
+        q, p = (log_softmax(logits.astype(float), axis=1) for logits in (each.model, each.truths["truth"]))
+        nats.append(np.where(p > -87, np.exp(p) * (np.maximum(p, -87) - np.maximum(q, -87)), 0).sum(axis=1))
+    nats = np.concatenate(nats)
+    np.testing.assert_allclose(nats, positions["side_by_side.kl"], rtol=1e-4, atol=1e-6)
+
+
+def test_the_config_that_is_kept_is_one_of_the_workflow(kept):
+    made, folder, _ = kept
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    check(default(**config))
+    assert config["results"] == str(folder / "results")
+    of_bytes = made.pair.why is not None
+    assert config["tokens"] == ("bytes" if of_bytes else {"tokenizer": made.pair.settings.truth})
+    assert ("tbat" in config["wanted"]) != of_bytes
+    assert ("bytes" in config["wanted"]) == of_bytes
+    assert [entry["name"] for entry in config["family"]] == ["small"]
+
+
+@pytest.mark.parametrize(("bos", "written"), [("7", 7), ("1,2", [1, 2]), ("none", None), ("auto", "absent")])
+def test_options_are_in_the_config_that_is_kept(models, tmp_path, bos, written):
+    (tmp_path / "in [1]").mkdir()
+    text = tmp_path / "in [1]/t.txt"
+    text.write_text("the water " * 900)
+    words = [str(models / "soft"), str(models / "large"), "--text", str(text), *SIZES, "--bos", bos]
+    asked = parse([*words, "--split-on", "water", "--temperature", "0.7", "--top-p", "0.95", "--forced", "3"])
+    config = study(find_pair(Settings.of(vars(asked))), tmp_path / "kept")
+    check(default(**config))
+    assert config["family"][0].get("bos", "absent") == config["truths"][0].get("bos", "absent") == written
+    assert config["family"][0]["capped"] is True
+    assert not {"tbat", "forced"} & set(config["wanted"])
+    assert config["frontier"] == {"deltas": []}
+    assert config["corpus"]["paths"] == [str(tmp_path / "in [[]1]/t.txt")]
+    assert config["corpus"]["cut"] == {"text": "water"}
+    assert config["decodings"][-2:] == [{"name": "top-p", "p": 0.95}, {"name": "temperature", "temperature": 0.7}]
+    assert config["metrics"]["forced"] == {"per_window": 3}
+
+
+def test_after_an_error_nothing_is_kept(models, tmp_path):
+    class Failing(Page):
+        def add(self, seen, columns):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Kept(tmp_path / "kept") as files:
+        run(settings(models), [files, Failing()])
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_page_has_the_tables_the_pictures_and_the_text(kept):
+    made, _, page = kept
+    shown = Shown(page)
+    assert not shown.open
+    assert "http" not in page.replace("http-equiv", "").split("<body>")[0]
+    assert "<script" not in page
+    assert page.count("data:image/svg+xml;base64,") == 3
+    assert page.count("<li>") == 10
+    titles = re.findall(r"<b class='k\d' title='([^']*)'>", page)
+    assert len(titles) == 5 * 8 + 10
+    assert all("small: " in words and "dp " in words for words in titles)
+    text = shown.text
+    for line in reporting.report(made).splitlines()[2:8]:
+        assert all(cell in text for cell in re.split(r" {2,}", line.strip()))
+
+
+def test_a_page_escapes_what_it_was_given(models, tmp_path):
+    text, evil = tmp_path / "t.txt", "<script>alert('x')</script>\x1b[2J the water of the river. "
+    text.write_text(evil * 100)
+    page = Page()
+    shown = page.text(made := run(settings(models, text=text, windows=4), [page]))
+    assert made.table.value.notna().all()
+    assert "<script" not in shown
+    assert "alert(" not in "".join(re.findall(r"<[^>]*onerror[^>]*>", shown))
+    assert "\x1b" not in shown
+    assert not Shown(shown).open
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from tqdm import tqdm
 from oversmoothing.comparison.pair import Pair, find_pair
 from oversmoothing.comparison.passages import draw_passages
 from oversmoothing.comparison.settings import FEW, LARGE, Settings
-from oversmoothing.comparison.stream import Noise, Seen, open_stream
+from oversmoothing.comparison.stream import Noise, OfBytes, OfTokens, Seen, open_stream
 from oversmoothing.data.tokens.vocabulary import AUTO, Before
 from oversmoothing.jobs import UserError
 from oversmoothing.measures.catalogue import Measure, measures
@@ -26,8 +26,18 @@ from oversmoothing.tables.record import record
 
 TABLES = ("losses", "oversmoothing", "forced", "side_by_side", "acceptance", "clipping")  # of measures, in this order
 Columns = Mapping[str, np.ndarray]
-# What is told of each window that was measured: the window, and its columns by the names of measures.
-Watcher = Callable[[Seen, Mapping[str, Columns]], None]
+
+
+class Watcher(Protocol):
+    """What is told of a comparison while it is made."""
+
+    def begin(self, pair: Pair, windows: pa.Table, stream: OfTokens | OfBytes) -> None:
+        """Take the pair, the passages and the models, before the first passage is read."""
+        ...
+
+    def add(self, seen: Seen, columns: Mapping[str, Columns]) -> None:
+        """Take a window that was measured, and its columns by the names of measures."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -157,6 +167,8 @@ def measure(
     stream = open_stream(pair, compute)
     begin("what of a KL is noise")
     noise = stream.noise(windows)
+    for watch in watchers:
+        watch.begin(pair, windows, stream)
     sums: dict[tuple[str, int], Sums] = {}
     begin("the first passage, for which some code may have to be compiled")
     for seen in _shown(stream.windows(windows), count, begin):
@@ -168,7 +180,7 @@ def measure(
                 if whose == pair.settings.names[0]:
                     columns.setdefault(of.name, found)
         for watch in watchers:
-            watch(seen, columns)
+            watch.add(seen, columns)
     return [(whose, of_measure) for (whose, _), of_measure in sums.items()], noise
 
 

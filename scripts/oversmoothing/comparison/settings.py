@@ -10,6 +10,7 @@ from oversmoothing.hub.names import short_name
 
 TOKENS_EACH, BYTES_EACH = 64, 256  # of a prompt, and of what is scored after it
 LARGE, FEW = 10_000, 16  # tokens from which on TBAT is computed in so many passages, unless a number is given
+PAGE_MARK = '<meta name="generator" content="oversmoothing compare-models">'  # in the page that is written
 SEED = 1337  # of the passages that are drawn, as in the workflow's config
 
 

@@ -31,6 +31,7 @@ class Noise(NamedTuple):
     largest: float
     precision: str
     passages: int
+    dp: float  # mean change in the probability of the token that came next
 
 
 class Seen(NamedTuple):
@@ -49,10 +50,7 @@ class OfTokens:
         self.vocabulary: Vocabulary = pair.tokens[1]
         self.sizes = np.array([len(text) for text in self.vocabulary.texts])
         self.model, self.truth = self._load(0, compute), self._load(1, compute)
-        bias = self.model.head.bias
-        weights = self.model.head.weight.detach().float().cpu().numpy()
-        head = OutputHead(weights, None if bias is None else bias.detach().float().cpu().numpy())
-        self.head = head if self.model.cap is None else None
+        self.head = _head(self.model) if self.model.cap is None else None
 
     def noise(self, windows: pa.Table) -> Noise:
         """Run the model twice over the first passages, in the way of the comparison and as exactly as it can be."""
@@ -66,8 +64,14 @@ class OfTokens:
             run_windows(self.model, tried, TRIED, self.compute.precision),
             strict=True,
         )
-        nats = np.concatenate([divergence(np.exp(_log(a.logits)), _log(b.logits)) for a, b in both])
-        return Noise(float(nats.mean()), float(nats.max()), self.compute.precision, passages)
+        nats, changes = [], []
+        for one, other in both:
+            log_p, log_q = _log(one.logits), _log(other.logits)
+            at = np.arange(len(log_p)), one.target
+            nats.append(divergence(np.exp(log_p), log_q))
+            changes.append(abs(np.exp(log_p[at]) - np.exp(log_q[at])))
+        mean, largest = float(np.mean(nats)), float(np.max(nats))
+        return Noise(mean, largest, self.compute.precision, passages, float(np.mean(changes)))
 
     def windows(self, windows: pa.Table) -> Iterator[Seen]:
         """Yield each window once both models have read it."""
@@ -88,6 +92,11 @@ class OfTokens:
             )
             yield Seen(window, (of_model, of_truth), windows["scored"][row].as_py())
 
+    @property
+    def heads(self) -> tuple[tuple[OutputHead, float | None], ...]:
+        """Heads of model and truth, and the c of logits c tanh(z / c), if they are capped."""
+        return tuple((_head(model), model.cap) for model in (self.model, self.truth))
+
     def _load(self, which: int, compute: Compute) -> TokenModel:
         settings = self.pair.settings
         name = (settings.model, settings.truth)[which]
@@ -96,6 +105,8 @@ class OfTokens:
 
 class OfBytes:
     """Two models by their distributions of the next byte, whatever their tokens."""
+
+    heads = None  # a distribution of bytes has none
 
     def __init__(self, pair: Pair, compute: Compute) -> None:
         settings = pair.settings
@@ -120,6 +131,12 @@ class OfBytes:
 def open_stream(pair: Pair, compute: Compute) -> OfTokens | OfBytes:
     """Load both models of a pair."""
     return OfBytes(pair, compute) if pair.why else OfTokens(pair, compute)
+
+
+def _head(model: TokenModel) -> OutputHead:
+    """Return a model's head as arrays."""
+    weights, bias = model.head.weight.detach(), model.head.bias
+    return OutputHead(weights.float().cpu().numpy(), None if bias is None else bias.detach().float().cpu().numpy())
 
 
 def _bytes(view: ByteView, text: bytes, start: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,17 +4,19 @@ import argparse
 import json
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from oversmoothing.commands.arguments.parser import Parser
 from oversmoothing.commands.arguments.two_models import add_arguments, check
 from oversmoothing.commands.output import check_output
-from oversmoothing.comparison.settings import FEW, LARGE
+from oversmoothing.comparison.settings import FEW, LARGE, PAGE_MARK
+from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.decoders import method
 
 NAME = "compare-models"
 PARTS = {"model", "truth", "tables", "noise"}  # of the JSON
 BEGINS = "table,model,"  # the CSV
-EXAMPLE = "example: oversmoothing compare-models model-Q4_0.gguf owner/name --text book.txt"
+EXAMPLE = "example: oversmoothing compare-models model-Q4_0.gguf owner/name --text book.txt --html compared.html"
 
 
 def parser() -> Parser:
@@ -34,6 +36,10 @@ def parser() -> Parser:
         bounded(type=float, default=value.default, metavar=letter, help=f"{what} (default: %(default)s)")
     command.add_argument("--json", metavar="FILE", help="also write the printed tables as JSON")
     command.add_argument("--csv", metavar="FILE", help="also write them as CSV, a row per number")
+    what = "also write a page: the tables, the distribution of KL, and the text, each token shaded by its KL"
+    command.add_argument("--html", metavar="FILE", help=what)
+    what = "keep passages, predictions and scores of both models in a new folder, with a config of the workflow"
+    command.add_argument("--keep", metavar="FOLDER", help=what)
     return command
 
 
@@ -42,5 +48,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     asked = parser().parse_args(arguments)
     check_output("--json", asked.json, lambda text: set(json.loads(text)) >= PARTS)
     check_output("--csv", asked.csv, lambda text: text.startswith(BEGINS))
+    check_output("--html", asked.html, lambda text: PAGE_MARK in text)
+    if asked.keep and Path(asked.keep).exists() and (not Path(asked.keep).is_dir() or any(Path(asked.keep).iterdir())):
+        raise UserError(f"--keep {asked.keep}: it is there and not empty; name a new folder")
     check(asked)
     return asked
