@@ -13,7 +13,9 @@ import pytest
 import torch
 import yaml
 from default_config import default
-from hub_models import write_neox, write_token_model
+from gguf_models import write_small_gguf
+from hub_models import files_of, write_neox, write_token_model
+from local_hub import Repo, local_hub, point_to
 from scipy.special import log_softmax
 from shown import Shown
 from tokenizers import Tokenizer, normalizers
@@ -380,6 +382,21 @@ def test_a_page_escapes_what_it_was_given(models, tmp_path):
     assert "alert(" not in "".join(re.findall(r"<[^>]*onerror[^>]*>", shown))
     assert "\x1b" not in shown
     assert not Shown(shown).open
+
+
+def test_names_on_the_hub_and_gguf_files_are_fetched_and_converted(models, tmp_path, monkeypatch):
+    source = write_small_gguf(tmp_path / "small.gguf")
+    text = models / "t.txt"
+    monkeypatch.chdir(tmp_path)
+    with local_hub({"owner/large": Repo(files_of(source))}) as hub:
+        point_to(hub.address, monkeypatch, tmp_path)
+        found = run(Settings("small.gguf", "owner/large", text, windows=2, device="cpu", **EIGHT))
+    assert found.pair.settings.names == ("small", "large")
+    kl = chosen(found.table, measure="kl", quantile=None)
+    assert kl.value.abs().max() < 1e-6  # the same weights
+    assert (tmp_path / "assets/gguf-small.gguf/config.json").is_file()
+    config = study(found.pair, tmp_path / "kept")
+    assert (config["family"][0]["hub"], config["truths"][0]["hub"]) == (str(tmp_path / "small.gguf"), "owner/large")
 
 
 @pytest.fixture

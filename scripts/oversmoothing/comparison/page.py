@@ -11,7 +11,16 @@ from markupsafe import Markup
 
 from oversmoothing.comparison.compare import Columns, Compared
 from oversmoothing.comparison.pair import Pair
-from oversmoothing.comparison.report import clipping, main_rows, noise, note, side_by_side, side_by_side_note
+from oversmoothing.comparison.report import (
+    SIDE,
+    by_table,
+    clipping,
+    main_rows,
+    noise,
+    note,
+    side_by_side,
+    side_by_side_note,
+)
 from oversmoothing.comparison.settings import PAGE_MARK
 from oversmoothing.comparison.stream import OfBytes, OfTokens, Seen
 from oversmoothing.printable import printable
@@ -73,20 +82,21 @@ class Page:
         from oversmoothing.comparison.pictures import pictures  # with matplotlib, which takes seconds
 
         top = max(float(np.quantile(np.concatenate(self.kl), 0.99)), 1e-12)
-        above, heads, quantiles = side_by_side(compared)
-        drawn = pictures(self.kl, self.dp, compared.noise, compared.pair.unit)
+        table, unit = by_table(compared.table)[SIDE], compared.pair.unit
+        above, heads, quantiles = side_by_side(table, unit)
+        drawn = pictures(self.kl, self.dp, compared.noise, unit)
         return web_page(
             TEMPLATE,
             title=printable(f"{self.names[0]} beside {self.names[1]}"),
             mark=Markup(PAGE_MARK),
             names=[printable(name) for name in self.names],
-            unit=compared.pair.unit,
+            unit=unit,
             rows=main_rows(compared),
             note=printable(note(compared)),
             above=above,
             heads=heads,
             quantiles=quantiles,
-            below=printable(side_by_side_note(compared)),
+            below=printable(side_by_side_note(table, unit)),
             last=printable(" ".join(filter(None, [noise(compared), clipping(compared)]))),
             pictures={title: base64.b64encode(svg).decode() for title, svg in drawn.items()},
             worst=[(self._shown(place, top), place, html(b"".join(place.before))) for place in self.worst],

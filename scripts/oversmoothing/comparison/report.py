@@ -14,9 +14,10 @@ from oversmoothing.scores.catalogue.metrics import KL_FLOOR
 from oversmoothing.store.layout import csv_text
 from oversmoothing.tables.page import labelled
 from oversmoothing.tables.record import SCHEMA, chosen
-from oversmoothing.tables.side_by_side import SPREAD, named
+from oversmoothing.tables.side_by_side import SPREAD, UNITS, named
 
 WIDTH = 80  # of a terminal
+SIDE = "side_by_side"  # a table
 LOSSES = {"token": ("loss", "loss_per_byte"), "byte": ("loss", "bits_per_byte")}
 OF_FORCED = ("forced", "share")
 OF_HEAD = "; TBAT is of the model alone. Forced is what any model with this head has of KL."
@@ -30,9 +31,7 @@ def report(compared: Compared) -> str:
     """Return all tables of a comparison with their notes."""
     last = " ".join(filter(None, [noise(compared), clipping(compared)]))
     parts = [laid_out(main_rows(compared), ["", *compared.pair.settings.names], note(compared))]
-    above, heads, below = side_by_side(compared)
-    parts += [tabulate(above, tablefmt="plain", disable_numparse=True)]
-    parts += [laid_out(below, heads, side_by_side_note(compared)), fill(last, WIDTH)]
+    parts += [side_by_side_text(by_table(compared.table)[SIDE], compared.pair.unit), fill(last, WIDTH)]
     return "\n\n".join(parts)
 
 
@@ -90,30 +89,33 @@ def note(compared: Compared) -> str:
     )
 
 
-def side_by_side(compared: Compared) -> tuple[list[list[str]], list[str], list[list[str]]]:
-    """Return rows of means; and the heads and rows of the table of quantiles of KL and dp."""
-    table, unit = by_table(compared.table)["side_by_side"], compared.pair.unit
+def side_by_side(table: pd.DataFrame, unit: str) -> tuple[list[list[str]], list[str], list[list[str]]]:
+    """Return rows of means, and heads and rows of the quantiles of KL and dp; `unit` is what a position is."""
     means = table[table["quantile"].isna()].set_index("measure")
-    beside = [name for name in means.index if name not in (*SPREAD, "dp_rms")]
-    above = [[label("side_by_side", name, unit), cell(means.loc[name], name)] for name in beside]
-    rows = [
-        ["mean", *(cell(means.loc[name], name) for name in SPREAD)],
-        ["RMS", "", cell(means.loc["dp_rms"], "dp_rms")],
-    ]
+    beside = [name for name in (*UNITS, *means.index.difference(list(UNITS))) if name not in (*SPREAD, "dp_rms")]
+    above = [[label(SIDE, name, unit), _shown(means.loc[name], name)] for name in beside]
+    rows = [["mean", *(_shown(means.loc[name], name) for name in SPREAD)]]
+    rows.append(["RMS", "", _shown(means.loc["dp_rms"], "dp_rms")])
     for level in table["quantile"].dropna().unique():
         at = chosen(table, quantile=level).set_index("measure")
-        rows.append([named(level), *(cell(at.loc[name], name) for name in SPREAD)])
-    return above, ["", *(label("side_by_side", name, unit) for name in SPREAD)], rows
+        rows.append([named(level), *(_shown(at.loc[name], name) for name in SPREAD)])
+    return above, ["", *(label(SIDE, name, unit) for name in SPREAD)], rows
 
 
-def side_by_side_note(compared: Compared) -> str:
+def side_by_side_text(table: pd.DataFrame, unit: str = "token") -> str:
+    """Lay out the measures of llama.cpp and the others of this table, with their note."""
+    above, heads, below = side_by_side(table, unit)
+    means = tabulate(above, tablefmt="plain", disable_numparse=True)
+    return f"{means}\n\n{laid_out(below, heads, side_by_side_note(table, unit))}"
+
+
+def side_by_side_note(table: pd.DataFrame, unit: str) -> str:
     """Return what stands below the tables of quantiles."""
-    n, unit = int(by_table(compared.table)["side_by_side"].n.max()), compared.pair.unit
     return (
-        f"In the measures of llama.cpp's --kl-divergence, over {n:,} positions, but with 95 % intervals over whole "
-        "passages. Perplexities are the model's over the truth's, paired; KL is not clipped; dp is the probability of "
-        f"the {unit} that came next, the model's less the truth's. A quantile that fewer than five passages decide has "
-        "no interval."
+        f"In the measures of llama.cpp's --kl-divergence, over {int(table.n.max()):,} positions, but with 95 % "
+        "intervals over whole passages. Perplexities are the model's over the truth's, paired; KL is not clipped; dp "
+        f"is the probability of the {unit} that came next, the model's less the truth's. A quantile that fewer than "
+        "five passages decide has no interval."
     )
 
 
@@ -175,12 +177,15 @@ def label(table: str, name: str, unit: str) -> str:
     return labelled(statistic.label.format(unit=unit), str(statistic.better))
 
 
-def cell(row: pd.Series, name: str | None = None) -> str:
-    """Return value and interval, "0.1234 [0.1220, 0.1249]": four decimals, or as the statistic `name` says."""
-    decimals = 4 if name is None else _statistic(row["table"], name).decimals
+def cell(row: pd.Series, decimals: int | None = 4) -> str:
+    """Return value and interval, "0.1234 [0.1220, 0.1249]", with so many decimals; None: three significant digits."""
     form = "{:#.3g}" if decimals is None else f"{{:.{decimals}f}}"
     value, *ends = (form.format(row[column] + 0.0) for column in ("value", "low", "high"))
     return value if pd.isna(row.low) else f"{value} [{', '.join(ends)}]"
+
+
+def _shown(row: pd.Series, name: str) -> str:
+    return cell(row, _statistic(SIDE, name).decimals)
 
 
 def _statistic(table: str, name: str) -> Statistic:
