@@ -368,6 +368,8 @@ def test_a_page_has_the_tables_the_pictures_and_the_text(kept):
     assert len(titles) == 5 * 8 + 10
     assert all("small: " in words and "dp " in words for words in titles)
     text = shown.text
+    (worst,) = {chosen(made.table, measure="kl", quantile=1).value.item()}
+    assert text.index("The ten worst places") < text.index(f"KL {worst:.3g} nats in passage") < text.index("The text")
     for line in reporting.report(made).splitlines()[2:8]:
         assert all(cell in text for cell in re.split(r" {2,}", line.strip()))
 

@@ -53,6 +53,7 @@ class Kept:
 
     def __enter__(self) -> "Kept":
         with no_fault_of(f"--keep {self.folder}"):
+            self.there = self.folder.is_dir()
             self.folder.mkdir(parents=True, exist_ok=True)
         return self
 
@@ -60,6 +61,7 @@ class Kept:
         self.files.__exit__(kind, error, at)
         if kind is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(exist_ok=True) if self.there else None
 
     def begin(self, pair: Pair, windows: pa.Table, stream: OfTokens | OfBytes) -> None:
         """Write the config, the passages and the heads."""
@@ -130,7 +132,7 @@ def study(pair: Pair, folder: Path) -> dict[str, Any]:
         "wanted": [*(name for name in WANTED if name not in left_out), *(["bytes"] if of_bytes else [])],
         "corpus": {
             "source": "files",
-            "paths": [as_pattern(Path(settings.text).absolute())],
+            "paths": [as_pattern(Path(settings.text).expanduser().absolute())],
             "column": settings.column,
             "cut": {"text": settings.split_on} if settings.split_on else None,
             "splits": WHOLE,

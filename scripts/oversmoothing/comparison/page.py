@@ -29,7 +29,7 @@ from oversmoothing.tables.web_page import web_page
 
 TEMPLATE = "comparison/page.html"
 SHOWN = 100  # passages whose text stands on the page
-WORST, BEFORE = 10, 40  # places with the largest KL, and tokens of each passage before them
+WORST, BEFORE = 10, 160  # places with the largest KL, and bytes of the text before each
 LIKELIEST = 3  # alternatives of each model
 SHADES = 9
 
@@ -42,7 +42,7 @@ class Place:
     kl: float  # nats
     dp: float  # probability
     expected: tuple[str, str]  # the likeliest tokens of model and truth, with their probabilities, in words
-    before: tuple[bytes, ...] = ()  # tokens of the passage before it, of one of the worst places
+    before: bytes = b""  # text before it, of one of the worst places
     passage: int = 0
 
 
@@ -72,9 +72,15 @@ class Page:
         texts = [self.texts[token] for token in window.targets.tolist()]
         numbers = zip(texts, kl.tolist(), dp.tolist(), zip(own, others, strict=True), strict=True)
         places = [Place(*each, passage=window.number) for each in numbers]
+        prompt = self.prompts[window.number].as_py()
         if len(self.passages) < SHOWN:
-            self.passages.append((self.prompts[window.number].as_py(), places))
-        found = (replace(place, before=tuple(texts[max(0, i - BEFORE) : i])) for i, place in enumerate(places))
+            self.passages.append((prompt, places))
+        sizes = np.array([len(text) for text in texts])
+        passage = prompt + b"".join(texts)
+        found = (
+            replace(place, before=_last(passage[: len(prompt) + end]))
+            for place, end in zip(places, (np.cumsum(sizes) - sizes).tolist(), strict=True)
+        )
         self.worst = nlargest(WORST, [*self.worst, *found], key=lambda place: place.kl)
 
     def text(self, compared: Compared) -> str:
@@ -99,7 +105,7 @@ class Page:
             below=printable(side_by_side_note(table, unit)),
             last=printable(" ".join(filter(None, [noise(compared), clipping(compared)]))),
             pictures={title: base64.b64encode(svg).decode() for title, svg in drawn.items()},
-            worst=[(self._shown(place, top), place, html(b"".join(place.before))) for place in self.worst],
+            worst=[(self._shown(place, top), place, html(place.before)) for place in self.worst],
             passages=[(html(prompt), [self._shown(each, top) for each in places]) for prompt, places in self.passages],
             more=len(self.kl) - len(self.passages),
             top=f"{top:.3g}",
@@ -121,3 +127,8 @@ class Page:
             ordered = tokens[np.argsort(-row[tokens], kind="stable")]
             lines.append(", ".join(f"{visible(self.texts[i])!r} {row[i]:.3g}" for i in ordered.tolist()))
         return lines
+
+
+def _last(text: bytes) -> bytes:
+    """Return the end of a text, from the start of a character on."""
+    return text[-BEFORE:].lstrip(bytes(range(0x80, 0xC0)))
