@@ -4,11 +4,8 @@ import math
 
 import numpy as np
 import pytest
-import yaml
-from kept_runs import ROOT
 
 from oversmoothing.measures.catalogue import NEEDS, measures
-from oversmoothing.measures.entries.frontier import METHODS
 from oversmoothing.measures.summaries import KINDS, Sums
 from oversmoothing.measures.window import OutputHead, Window
 from oversmoothing.tables.record import SCHEMA, record
@@ -56,11 +53,6 @@ def test_what_is_declared_can_be_asked_for_and_shown():
         assert all(math.isfinite(row["value"]) for row in rows)
     with pytest.raises(ValueError, match="forced: no setting 'windows'"):
         measures()["forced"].with_settings(windows=3)
-
-
-def test_methods_of_a_frontier_have_the_values_of_the_study():
-    study = yaml.safe_load((ROOT / "workflow/studies/cut_frontier/config.yaml").read_text())
-    assert study["frontier"]["methods"] == METHODS
 
 
 def test_divergences_and_shares_are_those_of_numpy():
