@@ -1,4 +1,4 @@
-"""The wheel: it has every file of the library, and what is installed from it writes the page of a results folder."""
+"""The wheel: it has every file of the library, and what is installed from it works in any folder."""
 
 import shutil
 import subprocess
@@ -7,11 +7,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from hub_models import write_token_model
 from kept_runs import ROOT, STUDIES
 
 LIBRARY = ROOT / "scripts/oversmoothing"
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
-PAGE = "import sys; from oversmoothing.commands import main; sys.exit(main(['page', sys.argv[1]]))"
+CALL = "import sys; from oversmoothing.commands import main; sys.exit(main(sys.argv[1:]))"
+TEXT = "The water of the river flows past the houses. The people of the town read their letters number {}."
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +44,65 @@ def test_the_wheel_has_every_file_of_the_library_and_no_other(wheel):
     assert names == {f"oversmoothing/{name}" for name in files(LIBRARY)}
 
 
-def test_what_is_installed_writes_the_chapters_of_the_library_and_says_what_it_lacks(wheel, tmp_path):
+@pytest.fixture(scope="module")
+def anywhere(wheel, tmp_path_factory):
+    """Return a folder that is no clone, with two models and a text, and a call of what the wheel installs there."""
+    site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("anywhere")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")
-    shutil.copytree(STUDIES / "default", tmp_path / "results")
-    environment = {"PYTHONPATH": str(tmp_path / "site"), "PATH": ""}
-    command = [sys.executable, "-c", PAGE, "results"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("Without the chapters of studies")
-    text = (tmp_path / "results/index.html").read_text()
+        archive.extractall(site)
+    for name, layout in {"small": "gpt2", "large": "llama"}.items():
+        write_token_model(folder / name, layout)
+    (folder / "t.txt").write_text("\n\n".join(TEXT.format(i) for i in range(100)))
+
+    def call(*words, code=CALL):
+        command, environment = [sys.executable, "-c", code, *words], {"PYTHONPATH": str(site), "PATH": ""}
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    return folder, call
+
+
+def test_what_is_installed_writes_the_chapters_of_the_library_and_says_what_it_lacks(anywhere):
+    folder, call = anywhere
+    shutil.copytree(STUDIES / "default", folder / "results")
+    code, _, err = call("page", "results")
+    assert code == 0, err
+    assert err.startswith("Without the chapters of studies")
+    text = (folder / "results/index.html").read_text()
     for heading in ("The models", "Oversmoothing", "What decoding mends", "Heads cut to a lower rank"):
         assert f"<h2>{heading}</h2>" in text
+
+
+BOTH = ("./small", "./large", "--text", "t.txt", "--windows", "3", "--prompt", "8", "--scored", "8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("head", "./small", "--text", "t.txt", "--positions", "8", "--no-unargmaxable"), "effective rank"),
+        (("size", "--truth", "./small", "--text", "t.txt", "--ranks", "2", "--positions", "40"), "What the best heads"),
+        (("compare-models", *BOTH), "perplexity ratio"),
+        (("frontier", *BOTH, "--temperatures", "1"), "beyond min-p"),
+    ],
+)
+def test_commands_on_models_work_in_any_folder_of_their_user(anywhere, words, said):
+    code, out, err = anywhere[1](*words)
+    assert code == 0, err
+    assert said in out, out
+
+
+def test_a_function_of_the_package_compares_models(anywhere):
+    call = "compare('./small', './large', 't.txt', windows=2, prompt=8, scored=8)"
+    code = f"import oversmoothing; print(oversmoothing.{call}.measure.tolist())"
+    status, out, err = anywhere[1](code=code)
+    assert status == 0, err
+    assert "reverse_kl" in out
+
+
+@pytest.mark.parametrize("command", ["needs", "progress", "prompt", "page"])
+def test_a_command_that_needs_a_clone_says_so_elsewhere(anywhere, tmp_path, command):
+    more = {"prompt": ("text",), "page": (str(tmp_path),)}.get(command, ())
+    code, _, err = anywhere[1](command, *more)
+    assert code == 1
+    assert err.count("\n") == 1
+    assert "`git clone`" in err

@@ -28,12 +28,20 @@ def test_help(arguments, capsys):
     assert capsys.readouterr().out.startswith(" ".join(["usage: oversmoothing", *arguments]))
 
 
+def test_the_help_says_which_commands_need_a_clone(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    anywhere, cloned = capsys.readouterr().out.split("commands for a clone of the project (`git clone`)")
+    assert all(f"\n  {name} " in anywhere for name in ("head", "size", "compare-models", "frontier"))
+    assert all(f"\n  {name} " in cloned for name in ("prompt", "page", "needs", "progress"))
+
+
 def test_mistakes_are_one_line(tmp_path, monkeypatch, refused):
     name = "progress"
     monkeypatch.chdir(ROOT)
     assert refused(name, "--configfile", "none.yaml") == "Error: --configfile none.yaml: no such file\n"
     monkeypatch.chdir(tmp_path)
-    assert f"run `oversmoothing {name}` in the folder of the project" in refused(name)
+    assert f"`oversmoothing {name}` works in the folder of the project alone; `git clone` it" in refused(name)
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(calls.os, "access", lambda *_: False)  # as for root on a read-only file system
     assert f"Error: {ROOT}: not writable, and Snakemake writes its records there; change its mode" in refused(name)
@@ -97,8 +105,6 @@ SLOW = {"torch", "transformers", "pandas", "scipy", "numba", "matplotlib"}
 
 
 def test_arguments_are_checked_before_anything_slow_is_imported(tmp_path):
-    for name in ("workflow", "config", "resources"):
-        (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "t.txt").write_text("the water of the river")
     (tmp_path / "empty.txt").touch()
     program = f"""
@@ -119,7 +125,7 @@ assert not {SLOW} & set(sys.modules), {SLOW} & set(sys.modules)
     assert len(said) == len(WRONG)
     for line, message in zip(said, WRONG, strict=True):
         assert line.startswith(f"Error: {message}")
-    assert {path.name for path in tmp_path.iterdir()} == {"workflow", "config", "resources", "t.txt", "empty.txt"}
+    assert {path.name for path in tmp_path.iterdir()} == {"t.txt", "empty.txt"}
 
 
 def test_a_mistyped_command_is_guessed(capsys):

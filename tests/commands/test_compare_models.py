@@ -1,52 +1,54 @@
-"""Two models side by side: what is refused before a run, what is printed after it, and the end by Ctrl-C."""
+"""Two models beside each other in one process: what is refused, what is printed and written, and the numbers."""
 
+import gc
 import json
-import os
+import math
 import re
 import shutil
-import signal
-import subprocess
-import sys
-from argparse import Namespace
-from pathlib import Path
+import weakref
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 import pytest
+import torch
 import yaml
 from default_config import default
-from hub_models import write_neox, write_token_model
-from numba.core import event
-from step_jobs import write_logits
+from gguf_models import write_small_gguf
+from hub_models import files_of, write_neox, write_token_model
+from local_hub import Repo, local_hub, point_to
+from scipy.special import log_softmax
+from shown import Shown
 from tokenizers import Tokenizer, normalizers
+from transformers import AutoModelForCausalLM
 
+import oversmoothing
 from checks.config import check
-from oversmoothing.commands import compare_models, forecast, frontier, main, over_bytes, relay, two_models
-from oversmoothing.commands import trial as trials
-from oversmoothing.commands.arguments.compare_models import parser
-from oversmoothing.commands.compare_models import report
-from oversmoothing.commands.one_head.source import tokenizer_of
-from oversmoothing.commands.trial import Trial, trial
-from oversmoothing.data.tokens.text import encode_bytes
-from oversmoothing.data.windows import SCHEMA, TOKENS
-from oversmoothing.scores.decoding import decoder
-from oversmoothing.scores.probabilities import softmax
-from oversmoothing.store.parquet import write_table
-from oversmoothing.store.sealed_json import write_sealed
-from oversmoothing.tables.record import record
+from oversmoothing.commands import frontier, main
+from oversmoothing.commands.arguments.compare_models import parse
+from oversmoothing.comparison import compare as comparing
+from oversmoothing.comparison import report as reporting
+from oversmoothing.comparison import stream
+from oversmoothing.comparison.compare import TABLES, run
+from oversmoothing.comparison.kept import Kept, study
+from oversmoothing.comparison.page import Page
+from oversmoothing.comparison.pair import find_pair
+from oversmoothing.comparison.passages import draw_passages
+from oversmoothing.comparison.settings import Settings
+from oversmoothing.data.windows import read_windows
+from oversmoothing.models.device import setup
+from oversmoothing.models.logit_files import read_logits
+from oversmoothing.store.parquet import read_table
+from oversmoothing.tables.record import chosen, record
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-TRIAL = Trial(299, 4, "float32", 2e-7, 3e-6, 1.0, 1.0, None, None)
-END = {"low": float("nan"), "high": float("nan")}
+EIGHT = {"prompt": 8, "scored": 8}
+SIZES = ("--windows", "3", "--prompt", "8", "--scored", "8", "--device", "cpu")
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """A folder of models, each with a manifest as of one from a cache, and a text."""
+    """A folder of models and a text."""
     folder = tmp_path_factory.mktemp("models")
-    (folder / "t.txt").write_text("the water of the river. " * 200)  # without a blank line
+    (folder / "t.txt").write_text("the water of the river flows, they read. " * 150)  # without a blank line
     kinds = {"small": ("gpt2", {}), "large": ("llama", {}), "soft": ("gemma2", {}), "few": ("gpt2", {"rows": 290})}
     for name, (layout, more) in kinds.items():
         write_token_model(folder / name, layout, **more)
@@ -58,19 +60,34 @@ def models(tmp_path_factory):
     own.save(str(folder / "lower/tokenizer.json"))
     (folder / "studied/config.json").unlink()
     (folder / "studied/model.safetensors").rename(folder / "studied/weights.safetensors")
-    for name in (*kinds, "other"):
-        unchecked = {"config.json": {"size": 0, "sha256": ""}}
-        write_sealed(folder / f"{name}.json", {"files": unchecked, "folder": str(folder / name)})
     return folder
 
 
+def settings(models, model="small", truth="large", **more):
+    more = {"text": models / "t.txt", "windows": 3, **EIGHT, "device": "cpu"} | more
+    return Settings(str(models / model), str(models / truth), **more)
+
+
+@pytest.fixture(scope="module")
+def compared(models):
+    return run(settings(models))
+
+
+@pytest.fixture(scope="module")
+def of_bytes(models):
+    return run(settings(models, truth="other"))
+
+
 def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_path, monkeypatch, refused):
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(two_models, "relay", lambda command: pytest.fail(f"it began: {command}"))
+    monkeypatch.chdir(tmp_path)
+    for module in (comparing, stream):
+        monkeypatch.setattr(module, "open_stream", lambda *_: pytest.fail("it began"))
     lengths, eight = ("--prompt", 40, "--scored"), ("--prompt", 8, "--scored", 8)
-    pdf, short = tmp_path / "a.pdf", tmp_path / "short.txt"
+    pdf, short, held = tmp_path / "a.pdf", tmp_path / "short.txt", tmp_path / "held"
     pdf.write_bytes(b"%PDF-1.7")
     short.write_text("short")
+    held.mkdir()
+    (held / "mine").touch()
     for message, command, model, *options in (
         ("other: its tokenizer is not that of the other model: of token 0, id 2 is b'!' in one", "frontier", "other"),
         ("other model: its tokens are the same, but at \"The water's", "frontier", "lower"),
@@ -87,272 +104,361 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(models, tmp_pat
         ("a.pdf: a PDF: take out its text first", "frontier", "small", "--text", pdf),
         ("'<|end|>' stands nowhere in the text", "compare-models", "small", *eight, "--split-on", "<|end|>"),
         (
-            "1,000 passages of 16 need 32,000 bytes, and it has 4,800: give a longer text, or lower --windows 1000 to",
+            "1,000 passages of 16 need 32,000 bytes, and it has 6,150: give a longer text, or lower --windows 1000 to",
             *("frontier", "small", *eight, "--windows", 1000),
         ),
         ("lower --prompt and --scored", "compare-models", "other", *eight, "--text", short),
+        (f"--keep {held}: it is there and not empty; name a new folder", "compare-models", "small", "--keep", held),
+        ("--csv none/a.csv: not a file in an existing folder", "frontier", "small", "--csv", "none/a.csv"),
     ):
-        given = models / model, models / "large", "--text", models / "t.txt", "--results", tmp_path / "results"
-        assert message in refused(command, *given, *options)
-    assert not (tmp_path / "results").exists()
+        assert message in refused(command, models / model, models / "large", "--text", models / "t.txt", *options)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.pdf", "short.txt", "held"}
 
 
-@pytest.fixture
-def call(models, tmp_path, monkeypatch):
-    """Run one of both commands; return its status, what Snakemake is told, which fails in the end, and the pair."""
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(two_models, "asset_name", lambda path, revision: path)
-
-    def run(command, succeed, *options, pair=("small", "large"), local=True):
-        told, known = [], [None]
-        monkeypatch.setattr(two_models, "relay", lambda command: told.append(command) or len(told) > succeed)
-        monkeypatch.setattr(two_models, "as_folder", lambda path: Path(path) if local else None)
-        for module in (compare_models, over_bytes):
-            monkeypatch.setattr(module, "begin", lambda asked, pair: known.append(pair) or TRIAL)
-        given = [*(str(models / name) for name in pair), "--text", str(models / "t.txt"), "--prompt", "8"]
-        status = main([command, *given, "--scored", "8", "--results", str(tmp_path / "results"), *options])
-        if known[-1]:
-            assert yaml.safe_load((tmp_path / "results/config.yaml").read_text()) == known[-1].config
-            check(default(**known[-1].config))
-        return status, [command[command.index("--configfile") + 2 :] for command in told], known[-1]
-
-    return run
+def test_names_in_tables_are_the_last_parts_and_differ():
+    assert Settings("a/small", "./models/lar ge", "t.txt").names == ("small", "lar-ge")
+    assert Settings("run1/final", "run2/final", "t.txt").names == ("final-model", "final-truth")
 
 
-def test_both_commands_share_a_folder_and_neither_replaces_a_config(call, tmp_path, capsys):
-    call("compare-models", 0)
-    call("frontier", 0, "--temperatures", "1", "2", "--positions", "4")
-    configs = {name: yaml.safe_load((tmp_path / "results" / name).read_text()) for name in two_models.CONFIGS.values()}
-    assert configs["config-frontier.yaml"]["wanted"] == ["frontier"]
-    asked = {"temperatures": [1.0, 2.0], "per_window": 4, "deltas": []}
-    assert configs["config-frontier.yaml"]["frontier"] == asked
-    assert "oversmoothing" in configs["config.yaml"]["wanted"]
-    for shared in ("windows", "inference", "corpus", "tokens", "family", "truths", "results"):
-        assert configs["config.yaml"][shared] == configs["config-frontier.yaml"][shared]
-    assert configs["config.yaml"]["inference"] == {"precision": "float32"}
-    mine = tmp_path / "results/config.yaml"
-    mine.write_text("results: results/mine\nranks: [4]\n")
-    assert call("compare-models", 3)[:2] == (1, [])
-    line = f"Error: {mine}: not a config of this command, which this would replace; name another folder, such as --res"
-    assert line in capsys.readouterr().err
-    assert mine.read_text() == "results: results/mine\nranks: [4]\n"
+def logits_of(folder, tokens, first):
+    """Return logits of a model by transformers alone, of the token behind each from `first` - 1 on, float64."""
+    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        every = model(input_ids=torch.tensor(tokens)).logits
+    return every[:, first - 1 : -1].double().numpy()
 
 
-@pytest.mark.parametrize(
-    ("part", "changed"),
-    [
-        ("model", {"model": "run2/final"}),  # in a folder of the same name
-        ("truth", {"truth": "run1/final"}),
-        ("text", {"--text": "in/t.txt"}),
-        ("column", {"--column": "body"}),
-        ("text to split on", {"--split-on": "river"}),
-    ],
-)
-@pytest.mark.parametrize("command", ["compare-models", "frontier"])
-def test_a_comparison_replaces_no_other_of_either_command(part, changed, command, tmp_path, monkeypatch, refused):
-    for name in ("run1/final", "run2/final", "large", "in"):
-        (tmp_path / name).mkdir(parents=True)
-    for name in ("t.txt", "in/t.txt"):
-        (tmp_path / name).write_text("the water of the river")
-    monkeypatch.chdir(ROOT)
-    results = tmp_path / "results"
-    given = {"model": "run1/final", "truth": "large", "--text": "t.txt", "--column": "text", "--split-on": "water"}
-
-    def words(values):
-        paths = {
-            key: str(tmp_path / value) if key in ("model", "truth", "--text") else value
-            for key, value in values.items()
-        }
-        options = [word for key in ("--text", "--column", "--split-on") for word in (key, paths[key])]
-        return paths["model"], paths["truth"], *options, "--results", str(results)
-
-    asked = parser().parse_args(words(given))
-    results.mkdir()
-    two_models.write_config(results / "config.yaml", two_models.study(asked, "final", "large", results))
-    before = {path: path.read_bytes() for path in results.rglob("*")}
-    two_models.check(asked, "compare-models")  # the same one goes on
-    line = refused(command, *words(given | changed))
-    held = {"column": "text", "text to split on": "water"}.get(part, tmp_path)
-    assert f"a comparison whose {part} is {held}" in line
-    assert f"which this would replace; name another folder, such as --results {results}-2" in line
-    assert {path: path.read_bytes() for path in results.rglob("*")} == before
-    (results / "config.yaml").rename(results / "mine.yaml")
-    two_models.check(asked, "compare-models")
-    (results / "corpus").mkdir()  # of a study, whose config lies elsewhere
-    assert f"{results}: it holds results of another command, which" in refused(command, *words(given))
-
-
-def test_the_folder_bears_the_names_of_models_and_text_and_says_what_is_compared():
-    folder = {
-        options: str(two_models.results_of(parser().parse_args(["a/small", "b/large", *options.split()])))
-        for options in ("--text x/wiki.test.raw", "--text t.txt --bytes", "--text t.txt --results mine")
+def test_the_numbers_are_those_of_plain_numpy(models, compared):
+    """From transformers' logits: losses, TTO, KL in both directions, dp and acceptance, as means over positions."""
+    pair = find_pair(settings(models))
+    windows = draw_passages(pair)
+    ids = pair.tokens[1].ids
+    tokens = np.array([ids[a + b] for a, b in zip(*(windows[f"{n}_tokens"].to_pylist() for n in EIGHT), strict=True)])
+    q, p = (
+        np.exp(log_softmax(logits_of(models / name, tokens, 8)[..., ids], axis=-1)).reshape(24, -1)
+        for name in ("small", "large")
+    )
+    target = np.searchsorted(ids, tokens[:, 8:].ravel())
+    at = np.arange(24), target
+    order = np.argsort(-p, axis=1, kind="stable")
+    ranked = np.take_along_axis(p, order, axis=1)
+    inside = np.zeros_like(p, bool)
+    np.put_along_axis(inside, order, np.cumsum(ranked, axis=1) - ranked < 0.9, axis=1)
+    expected = {
+        ("losses", "loss"): -np.log(q[at]).mean(),
+        ("losses", "loss_per_byte"): -np.log(q[at]).sum() / sum(map(len, windows["scored"].to_pylist())),
+        ("losses", "accuracy"): (q.argmax(axis=1) == target).mean(),
+        ("oversmoothing", "tto"): (np.maximum(q - p, 0) * ~inside).sum(axis=1).mean(),
+        ("oversmoothing", "kl"): (p * np.log(p / q)).sum(axis=1).mean(),
+        ("side_by_side", "reverse_kl"): (q * np.log(q / p)).sum(axis=1).mean(),
+        ("side_by_side", "dp"): (q[at] - p[at]).mean(),
+        ("side_by_side", "perplexity_ratio"): np.exp((np.log(p[at]) - np.log(q[at])).mean()),
     }
-    assert list(folder.values()) == [
-        "results/small-beside-large-on-wiki.test",
-        "results/small-beside-large-on-t-over-bytes",
-        "mine",
-    ]
+    for (table, measure), value in expected.items():
+        row = chosen(compared.table[compared.table["table"] == table], model="small", measure=measure, quantile=None)
+        assert row.value.item() == pytest.approx(value, rel=1e-5), measure
+    accepted = chosen(compared.table, measure="acceptance", decoding="pure").value.item()
+    assert accepted == pytest.approx(np.minimum(p, q).sum(axis=1).mean(), rel=1e-5)
+    truths = chosen(compared.table, model="large", measure="loss").value.item()
+    assert truths == pytest.approx(-np.log(p[at]).mean(), rel=1e-5)
 
 
-def test_a_users_profile_of_snakemake_chooses_nothing_and_that_is_said(call, monkeypatch, capfd):
-    """Neither do a `Snakefile`, nor `profiles/default`, in the folder of the project."""
-    given = {"SNAKEMAKE_PROFILE": "cluster", "SNAKEMAKE_SLURM_PARTITION": "long"}
-    for name, value in given.items():
-        monkeypatch.setenv(name, value)
-    program = f"import os; print(os.environ.keys() & {set(given)}, 'PATH' in os.environ)"
-    assert relay.relay([sys.executable, "-c", program]) == 0
-    assert capfd.readouterr().err == "set() True\n"
-    command = call("compare-models", 1)[2].snakemake
-    assert "not used" in (said := capfd.readouterr().err)
-    assert all(name in said for name in given)
-    for option, value in (("--snakefile", "workflow/Snakefile"), ("--workflow-profile", "workflow/profiles/default")):
-        assert command[command.index(option) + 1] == value
+def test_the_function_returns_the_record_of_all_tables(models):
+    found = oversmoothing.compare(
+        str(models / "small"), str(models / "large"), models / "t.txt", windows=2, device="cpu", **EIGHT
+    )
+    assert set(found["table"]) == set(TABLES)
+    assert {"jensen_shannon", "reverse_kl", "top_five", "tbat", "forced", "share"} <= set(found.measure)
+    assert oversmoothing.compare.__doc__.startswith("Return how far a language model is from another one")
+    with pytest.raises(AttributeError, match="no attribute compere"):
+        _ = oversmoothing.compere
 
 
-@pytest.mark.parametrize(
-    ("named", "options", "paths", "cut"),
-    [
-        ("t.txt", [], ["t.txt"], None),
-        ("my [1] texts", [], ["my [[]1] texts"], None),
-        ("my*/*.csv", ["--column", "body"], ["my*/*.csv"], None),
-        ("t.txt", ["--split-on", "river"], ["t.txt"], {"text": "river"}),
-    ],
-)
-def test_the_text_may_be_a_folder_or_a_glob_and_is_measured_as_a_whole(
-    call, models, tmp_path, named, options, paths, cut
-):
+def test_nothing_is_kept_of_a_window_that_was_measured(models):
+    """Windows come one by one, and neither they nor the logits of an earlier batch live on."""
+    seen, most = [], 0
+
+    class Watcher:
+        def begin(self, pair, windows, stream):
+            assert len(windows) == 20
+
+        def add(self, of, columns):
+            nonlocal most
+            assert columns["side_by_side"]["kl"].shape == (8,)
+            seen.append(weakref.ref(of.window))
+            gc.collect()
+            most = max(most, sum(each() is not None for each in seen))
+
+    run(settings(models, windows=20), [Watcher()])
+    assert len(seen) == 20
+    assert most <= 2
+
+
+def test_all_tables_are_printed_in_80_columns(compared):
+    text = reporting.report(compared)
+    rows = [line.split("  ")[0].strip() for line in text.splitlines()]
+    assert {"loss, nats per token ↓", "loss, nats per byte ↓", "TTO ↓", "KL (nats) ↓", "TBAT ↓"} <= set(rows)
+    assert {"KL forced by its head ↓", "share of KL forced ↓", "acceptance, pure ↑", "acceptance, T = 0.8 ↑"} <= set(
+        rows
+    )
+    assert {"perplexity ratio ↓", "same top token ↑", "99.9 %", "median", "RMS", "overlap of the top five ↑"} <= set(
+        rows
+    )
+    told = " ".join(text.split())
+    assert "over 24 positions (TBAT: 3; forced: 3)" in told
+    assert "beside a higher loss they are no evidence of a softmax bottleneck; TBAT is of the model alone" in told
+    assert "Noise floor: of small in float32" in told
+    assert "KL takes a probability below 1e-09 for 1e-09" in told
+    assert max(map(len, text.splitlines())) <= 80
+    assert "nan" not in text
+
+
+def test_capped_logits_leave_out_what_needs_linear_ones(models):
+    """The model's cap counts; the truth's does not."""
+    capped = run(settings(models, "soft"))
+    text = " ".join(reporting.report(capped).split())
+    assert not {"tbat", "forced", "share"} & set(capped.table.measure)
+    assert "TBAT and the part of KL that its head forces are left out, because they need logits that are linear" in text
+    assert "those of soft are capped at 30. Acceptance is" in text
+    assert {"tbat", "forced"} <= set(run(settings(models, "large", "soft")).table.measure)
+
+
+def test_bytes_are_compared_where_tokenizers_differ(of_bytes):
+    text = reporting.report(of_bytes)
+    cells = {row[0]: row[1:] for row in (re.split(r" {2,}", line.strip()) for line in text.splitlines())}
+    for measure in ("loss, nats per byte ↓", "loss, bits per byte ↓", "dropped"):
+        assert len(cells[measure]) == 2
+    for measure in ("TTO ↓", "NSMD ↓", "TV ↓", "KL (nats) ↓"):
+        assert len(cells[measure]) == 1
+    nats, bits = (float(cells[f"loss, {unit} per byte ↓"][0].split()[0]) for unit in ("nats", "bits"))
+    assert bits == pytest.approx(nats / math.log(2), abs=2e-4)
+    assert {"same top byte ↑", "99.9 %", "RMS"} <= cells.keys()
+    told = " ".join(text.split())
+    assert "Over bytes, because the tokenizers differ (of token 0, id 0 is b'!' in one and id 2 is b'!'" in told
+    assert "left out: a distribution of bytes is no softmax of few dimensions" in told
+    assert of_bytes.noise is None
+    assert not {"tbat", "forced", "acceptance"} & set(of_bytes.table.measure)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_bytes_can_be_asked_for_and_lengths_have_their_own_defaults(models):
+    asked = settings(models, over_bytes=True)
+    assert find_pair(asked).why == "as --bytes asks"
+    assert find_pair(settings(models)).why is None
+    usual = Settings("small", "large", "t.txt")
+    assert (usual.lengths(False), usual.lengths(True)) == ((64, 64), (256, 256))
+
+
+def test_a_noise_floor_is_found_in_bf16(models):
+    noise = {}
+    for precision in ("float32", "bf16"):
+        pair = find_pair(settings(models, precision=precision))
+        compute = setup("cpu", {"precision": precision, "threads": 1})
+        noise[precision] = stream.open_stream(pair, compute).noise(draw_passages(pair))
+    exact, rounded = noise.values()
+    assert exact.largest < 1e-9 < 1e-7 < rounded.mean <= rounded.largest < 0.1
+    assert (exact.passages, rounded.precision) == (3, "bf16")
+
+
+def test_the_text_may_be_a_folder_or_a_glob_of_columns(models, tmp_path):
     folder = tmp_path / "my [1] texts"
     folder.mkdir()
     for name in "ab":
-        lines = "".join(f'"the water, {i} times",{i}\n' for i in range(200))
-        (folder / f"{name}.csv").write_text(f"text,body\n{lines}" if "--column" not in options else f"body,id\n{lines}")
-    (tmp_path / "t.txt").write_bytes((models / "t.txt").read_bytes())
-    pair = call("compare-models", 2, "--text", str(tmp_path / named), "--column", "text", *options)[2]
-    corpus = pair.config["corpus"]
-    assert corpus["paths"] == [str(tmp_path / path) for path in paths]
-    assert corpus["cut"] == cut
-    assert corpus["splits"] == {"train": 0, "validation": 0, "evaluation": 1}
+        lines = "".join(f'"the water, {name} {i} times",{i}\n' for i in range(200))
+        (folder / f"{name}.csv").write_text(f"body,id\n{lines}")
+    for text in (folder, tmp_path / "my*/*.csv"):
+        pair = find_pair(settings(models, text=text, column="body"))
+        read = b"".join(draw_passages(pair)["scored"].to_pylist())
+        assert b"times" in read
+        assert b"id" not in read
 
 
-def test_names_of_special_tokens_are_told_of_over_bytes_too(call, tmp_path, capsys):
-    """Over tokens, the job that draws the windows tells of them."""
+def test_names_of_special_tokens_in_a_text_are_told_of(models, tmp_path, capsys):
     (tmp_path / "named.txt").write_text("the water</s>of the river\n" * 400)
-    call("compare-models", 2, "--text", str(tmp_path / "named.txt"), "--bytes")
-    assert "named.txt has '</s>' 400 times: names of special tokens, which" in capsys.readouterr().err
+    for more in ({}, {"over_bytes": True}):
+        draw_passages(find_pair(settings(models, text=tmp_path / "named.txt", **more)))
+        assert "named.txt has '</s>' 400 times: names of special tokens, which" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_terminal_gets_bars_and_a_file_no_lists_of_jobs(call, monkeypatch, terminal):
-    """With `--quiet` there are no bars."""
-    monkeypatch.setattr(two_models.os, "isatty", lambda descriptor: terminal)
-    pair = call("compare-models", 1)[2]
-    assert ("--quiet" in pair.snakemake) != terminal
+@pytest.fixture(scope="module", params=[False, True])
+def kept(models, tmp_path_factory, request):
+    """A comparison of tokens, and one of bytes, with the folder that it kept and its page."""
+    folder, page = tmp_path_factory.mktemp("kept") / "new/folder", Page()
+    asked = settings(models, truth="other" if request.param else "large", windows=5)
+    with Kept(folder) as files:
+        made = run(asked, [page, files])
+    return made, folder, page.text(made)
+
+
+def test_what_is_kept_has_the_numbers_of_the_table(kept):
+    made, folder, _ = kept
+    positions = read_table(folder / "positions.parquet").to_pandas()
+    assert len(positions) == 40
+    for table, measure, column in (
+        ("side_by_side", "kl", "side_by_side.kl"),
+        ("side_by_side", "reverse_kl", "reverse_kl.reverse_kl"),
+        ("oversmoothing", "tto", "scores.tto"),
+        ("losses", "loss", "losses.loss"),
+    ):
+        rows = made.table[made.table["table"] == table]
+        value = chosen(rows, model="small", measure=measure, quantile=None).value.item()
+        assert positions[column].mean() == pytest.approx(value, rel=1e-5)
+    windows = read_windows(folder / "windows.parquet")
+    assert len(windows) == 5
+    names = made.pair.settings.names
+    model, truth = (folder / f"logits/{name}.parquet" for name in names)
+    nats = []
+    for each in read_logits(model, {"truth": truth}):
+        q, p = (log_softmax(logits.astype(float), axis=1) for logits in (each.model, each.truths["truth"]))
+        nats.append(np.where(p > -87, np.exp(p) * (np.maximum(p, -87) - np.maximum(q, -87)), 0).sum(axis=1))
+    nats = np.concatenate(nats)
+    np.testing.assert_allclose(nats, positions["side_by_side.kl"], rtol=1e-4, atol=1e-6)
+
+
+def test_the_config_that_is_kept_is_one_of_the_workflow(kept):
+    made, folder, _ = kept
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    check(default(**config))
+    assert config["results"] == str(folder / "results")
+    of_bytes = made.pair.why is not None
+    assert config["tokens"] == ("bytes" if of_bytes else {"tokenizer": made.pair.settings.truth})
+    assert ("tbat" in config["wanted"]) != of_bytes
+    assert ("bytes" in config["wanted"]) == of_bytes
+    assert [entry["name"] for entry in config["family"]] == ["small"]
+
+
+@pytest.mark.parametrize(("bos", "written"), [("7", 7), ("1,2", [1, 2]), ("none", None), ("auto", "absent")])
+def test_options_are_in_the_config_that_is_kept(models, tmp_path, bos, written):
+    (tmp_path / "in [1]").mkdir()
+    text = tmp_path / "in [1]/t.txt"
+    text.write_text("the water " * 900)
+    words = [str(models / "soft"), str(models / "large"), "--text", str(text), *SIZES, "--bos", bos]
+    asked = parse([*words, "--split-on", "water", "--temperature", "0.7", "--top-p", "0.95", "--forced", "3"])
+    config = study(find_pair(Settings.of(vars(asked))), tmp_path / "kept")
+    check(default(**config))
+    assert config["family"][0].get("bos", "absent") == config["truths"][0].get("bos", "absent") == written
+    assert config["family"][0]["capped"] is True
+    assert not {"tbat", "forced"} & set(config["wanted"])
+    assert config["frontier"] == {"deltas": []}
+    assert config["corpus"]["paths"] == [str(tmp_path / "in [[]1]/t.txt")]
+    assert config["corpus"]["cut"] == {"text": "water"}
+    assert config["decodings"][-2:] == [{"name": "top-p", "p": 0.95}, {"name": "temperature", "temperature": 0.7}]
+    assert config["metrics"]["forced"] == {"per_window": 3}
+
+
+def test_after_an_error_nothing_is_kept(models, tmp_path):
+    class Failing(Page):
+        def add(self, seen, columns):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Kept(tmp_path / "kept") as files:
+        run(settings(models), [files, Failing()])
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_page_has_the_tables_the_pictures_and_the_text(kept):
+    made, _, page = kept
+    shown = Shown(page)
+    assert not shown.open
+    assert "http" not in page.replace("http-equiv", "").split("<body>")[0]
+    assert "<script" not in page
+    assert page.count("data:image/svg+xml;base64,") == 3
+    assert page.count("<li>") == 10
+    titles = re.findall(r"<b class='k\d' title='([^']*)'>", page)
+    assert len(titles) == 5 * 8 + 10
+    assert all("small: " in words and "dp " in words for words in titles)
+    text = shown.text
+    (worst,) = {chosen(made.table, measure="kl", quantile=1).value.item()}
+    assert text.index("The ten worst places") < text.index(f"KL {worst:.3g} nats in passage") < text.index("The text")
+    for line in reporting.report(made).splitlines()[2:8]:
+        assert all(cell in text for cell in re.split(r" {2,}", line.strip()))
+
+
+def test_a_page_escapes_what_it_was_given(models, tmp_path):
+    text, evil = tmp_path / "t.txt", "<script>alert('x')</script>\x1b[2J the water of the river. "
+    text.write_text(evil * 100)
+    page = Page()
+    shown = page.text(made := run(settings(models, text=text, windows=4), [page]))
+    assert made.table.value.notna().all()
+    assert "<script" not in shown
+    assert "alert(" not in "".join(re.findall(r"<[^>]*onerror[^>]*>", shown))
+    assert "\x1b" not in shown
+    assert not Shown(shown).open
+
+
+def test_names_on_the_hub_and_gguf_files_are_fetched_and_converted(models, tmp_path, monkeypatch):
+    source = write_small_gguf(tmp_path / "small.gguf")
+    text = models / "t.txt"
+    monkeypatch.chdir(tmp_path)
+    with local_hub({"owner/large": Repo(files_of(source))}) as hub:
+        point_to(hub.address, monkeypatch, tmp_path)
+        found = run(Settings("small.gguf", "owner/large", text, windows=2, device="cpu", **EIGHT))
+    assert found.pair.settings.names == ("small", "large")
+    kl = chosen(found.table, measure="kl", quantile=None)
+    assert kl.value.abs().max() < 1e-6  # the same weights
+    assert (tmp_path / "assets/gguf-small.gguf/config.json").is_file()
+    config = study(found.pair, tmp_path / "kept")
+    assert (config["family"][0]["hub"], config["truths"][0]["hub"]) == (str(tmp_path / "small.gguf"), "owner/large")
 
 
 @pytest.fixture
-def printed(call, monkeypatch):
-    """Let the comparison succeed with two tables, without anything run."""
-    tables = {
-        "losses": record([row("small", "loss", 5.9, truth="large")]),
-        "side_by_side": record([row("small", "kl", 0.2, quantile=0.5), row("small", "kl", 0.9, quantile=1) | END]),
-    }
-    for name in ("report", "noise", "clip"):
-        monkeypatch.setattr(compare_models, name, lambda *given, name=name: f"{name}\x1b[2J.")
-    monkeypatch.setattr(compare_models.side_by_side, "report", lambda *given: "beside it")
-    monkeypatch.setattr(compare_models, "acceptance", lambda pair: tables["losses"])
-    monkeypatch.setattr(compare_models, "read_record", lambda path: tables.get(path.stem, tables["losses"]))
-    return call
+def printed(compared, models, monkeypatch):
+    """Let the command print a comparison that was made."""
+    monkeypatch.setattr("oversmoothing.commands.compare_models.run", lambda *_: compared)
+    given = [str(models / "small"), str(models / "large"), "--text", str(models / "t.txt"), *SIZES]
+    return lambda *options: main(["compare-models", *given, *map(str, options)])
 
 
-def test_the_table_is_printed_before_what_may_fail(printed, tmp_path, capsys):
-    assert printed("compare-models", 1)[0] == 1
-    assert "report" not in capsys.readouterr().out
-    code, (windows, tables, others), _ = printed("compare-models", 2)
-    assert code == 0  # although no picture could be drawn
-    assert "All that is printed above is complete." in (out := capsys.readouterr().out)
-    assert out.index("beside it") < out.index("Ctrl-C may end them: the same") < out.index("some could not be made")
-    assert windows == ["--", "assets", f"{tmp_path}/results/windows.parquet"]
-    assert tables[1:] == [f"{tmp_path}/results/tables/{table}.csv" for table in compare_models.PRINTED]
-    assert others == ["--", "all"]
-    assert "report\\x1b[2J.\n\nbeside it" in out
-    assert "some could not be made, and the log says why; what is printed above is complete" in " ".join(out.split())
+def test_what_is_printed_is_printable(printed, monkeypatch, capsys):
+    monkeypatch.setattr("oversmoothing.commands.compare_models.report", lambda *_: "a\x1b[2J.\nb")
+    assert printed() == 0
+    assert capsys.readouterr().out == "a\\x1b[2J.\nb\n"
 
 
-def test_json_has_the_printed_tables_without_what_is_missing(printed, models, tmp_path, capfd):
+def test_json_has_the_tables_without_what_is_missing(printed, compared, models, tmp_path, capfd):
     path = tmp_path / "out.json"
-    assert printed("compare-models", 3, "--json", str(path))[0] == 0
+    assert printed("--json", path) == 0
     found = json.loads(path.read_text())
-    median, largest = found["tables"]["side_by_side"]
-    assert largest == {"model": "small", "measure": "kl", "quantile": 1.0, "value": 0.9, "n": 144}
-    assert median == largest | {"quantile": 0.5, "value": 0.2, "low": median["low"], "high": median["high"]}
-    assert found["tables"].keys() == {*compare_models.PRINTED, "acceptance"}
-    assert found["noise"] == {"mean": 2e-7, "largest": 3e-6, "precision": "float32"}
+    assert found.keys() == {"model", "truth", "windows", "unit", "tables", "noise"}
+    assert found["tables"].keys() == set(TABLES)
+    quantiles = [row for row in found["tables"]["side_by_side"] if row["measure"] == "kl" and "quantile" in row]
+    assert quantiles[0]["quantile"] == 1
+    assert "low" not in quantiles[0]
+    assert found["noise"].keys() == {"mean", "largest", "precision"}
     assert (found["model"]["name"], found["truth"]["hub"]) == ("small", str(models / "large"))
     assert (found["unit"], found["windows"]["scored"]) == ("token", 8)
     assert f"Wrote {path}" in capfd.readouterr().out
-    assert printed("compare-models", 3, "--json", str(path))[0] == 0  # an earlier one is replaced
+    assert printed("--json", path) == 0  # an earlier one is replaced
     path.write_text("{}")
-    assert printed("compare-models", 3, "--json", str(path))[:2] == (1, [])
+    assert printed("--json", path) == 1
     assert f"Error: --json {path}: no earlier output of this command, so it is not replaced" in capfd.readouterr().err
-    assert printed("compare-models", 3, "--json", "/dev/stdout")[0] == 0
+    assert printed("--json", "/dev/stdout") == 0
     out, err = capfd.readouterr()
     assert json.loads(out)["unit"] == "token"
-    assert "beside it" in err
+    assert "perplexity ratio" in err
 
 
-def test_ctrl_c_after_the_table_takes_no_json_away(printed, monkeypatch, tmp_path):
-    def interrupted(command):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(compare_models, "make", lambda *_: monkeypatch.setattr(two_models, "relay", interrupted))
-    assert printed("compare-models", 1, "--json", str(tmp_path / "out.json"))[0] == 130
-    assert json.loads((tmp_path / "out.json").read_text())["unit"] == "token"
-
-
-def row(model, measure, value, n=144, **more):
-    interval = {"low": value - 0.01, "high": value + 0.01}
-    return {"model": model, "measure": measure, "value": value, **interval, "n": n, **more}
+def test_csv_has_a_row_for_each_number(printed, compared, tmp_path):
+    path = tmp_path / "out.csv"
+    assert printed("--csv", path) == 0
+    assert printed("--csv", path) == 0
+    found = pd.read_csv(path)
+    assert len(found) == len(compared.table)
+    np.testing.assert_allclose(found.value, compared.table.value.astype(float), rtol=1e-5)
 
 
-def test_losses_stand_beside_the_scores():
-    scores = record([row("small", "tto", 0.25, truth="large"), row("small", "tbat", 0.5, n=6)])
-    means = {"small": {"loss": 5.9, "loss_per_byte": 3.4}, "large": {"loss": 4.1, "loss_per_byte": 2.6}}
-    accepted = {"pure": 0.6, "temperature": 0.7}
-    tables = {
-        "losses": record(row(model, *mean) for model, losses in means.items() for mean in losses.items()),
-        "oversmoothing": scores,
-        "forced": record([row("small", "forced", 0.02, n=6), row("small", "share", 0.1, n=6)]),
-        "acceptance": record(row("small", "acceptance", p, decoding=name) for name, p in accepted.items()),
-    }
-    decodings = [{"name": "pure"}, {"name": "temperature", "temperature": 0.75}]
-    pair = two_models.Pair("small", "large", (), Path(), {"decodings": decodings}, None, [])
-    text = report(tables, pair)
-    names, _, *lines = [re.split(r" {2,}", line.strip()) for line in text.partition("\n\n")[0].splitlines()]
-    assert names == ["small", "large"]
-    assert {line[0]: line[1:] for line in lines} == {
-        "loss, nats per token ↓": ["5.9000 [5.8900, 5.9100]", "4.1000 [4.0900, 4.1100]"],
-        "loss, nats per byte ↓": ["3.4000 [3.3900, 3.4100]", "2.6000 [2.5900, 2.6100]"],
-        "TTO ↓": ["0.2500 [0.2400, 0.2600]"],
-        "TBAT ↓": ["0.5000 [0.4900, 0.5100]"],
-        "KL forced by its head ↓": ["0.0200 [0.0100, 0.0300]"],
-        "share of KL forced ↓": ["0.1000 [0.0900, 0.1100]"],
-        "acceptance, pure ↑": ["0.6000 [0.5900, 0.6100]"],
-        "acceptance, T = 0.75 ↑": ["0.7000 [0.6900, 0.7100]"],
-    }
-    assert "nan" not in report({name: table.assign(low=float("nan")) for name, table in tables.items()}, pair)
-    assert "over 144 positions (TBAT: 6; forced: 6)" in " ".join(text.split())
-    assert "beside a higher loss they are no evidence of a softmax bottleneck" in " ".join(text.split())
-    assert max(map(len, text.splitlines())) <= 80
-    bracketed = report(tables | {"oversmoothing": scores.assign(bracket=0.02)}, pair)
-    assert "the middle of a bracket that is 0.02 wide on average" in " ".join(bracketed.split())
-    del tables["forced"]
-    of_truth = scores[scores.measure != "tbat"]
-    capped = report(tables | {"oversmoothing": of_truth}, pair._replace(cap=30.0))
-    rows, _, note = capped.partition("\n\n")
-    assert "TTO" in rows
-    assert not {"TBAT", "forced"} & set(rows.split())
-    why = "they need logits that are linear in what enters the head, and those of small are capped at 30. Acceptance"
-    assert f"TBAT and the part of KL that its head forces are left out, because {why}" in " ".join(note.split())
+def test_gains_of_a_frontier_stand_beside_areas(models, tmp_path, capsys):
+    given = [str(models / "small"), str(models / "large"), "--text", str(models / "t.txt"), *SIZES]
+    assert main(["frontier", *given, "--temperatures", "1", "2", "--positions", "4", "--csv", str(tmp_path / "f")]) == 0
+    out = capsys.readouterr().out
+    assert "12 positions" in " ".join(out.split())
+    assert {"min-p", "p-less*", "oracle", "hindsight"} <= set(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+    found = pd.read_csv(tmp_path / "f")
+    assert set(found["table"]) == {"frontier"}
+    assert set(found.temperature) == {1, 2}
+    areas = found[(found.measure == "area") & found.less.isna() & (found.temperature == 1)].set_index("decoding").value
+    assert (areas < areas["oracle"] + 1e-6).all()
 
 
 def test_gains_of_a_frontier_stand_beside_areas_in_80_columns():
@@ -389,189 +495,3 @@ def test_gains_of_a_frontier_stand_beside_areas_in_80_columns():
     assert "Hindsight keeps the model's likeliest tokens" in told
     assert max(map(len, text.splitlines())) <= 80
     assert "nan" not in frontier.report(table.assign(low=float("nan"), high=float("nan")), "small", "large")
-
-
-DECODINGS = [
-    {"name": "pure"},
-    {"name": "greedy"},
-    {"name": "top-k", "k": 3},
-    {"name": "top-p", "p": 0.7},
-    {"name": "temperature", "temperature": 0.6},
-]
-
-
-def test_acceptance_is_the_share_of_accepted_drafts():
-    """Drafts are drawn and accepted as in Algorithm 1 of Leviathan et al. (2023)."""
-    decode = decoder({"name": "top-p", "p": 0.7})
-    draft, truth = (softmax(2 * logits) for logits in np.random.default_rng(1).normal(size=(2, 4, 9)))
-    found = compare_models.accepted(draft, truth, decode)
-    draw = np.random.default_rng(2)
-    for rate, q, p in zip(found, decode(draft), decode(truth), strict=True):
-        x = draw.choice(len(q), size=40_000, p=q)
-        assert rate == pytest.approx((draw.random(40_000) < np.minimum(1, p[x] / q[x])).mean(), abs=0.01)
-
-
-def test_acceptance_is_a_mean_over_positions_with_an_interval_over_passages(tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    (tmp_path / "logits").mkdir()
-    logits = {name: np.random.default_rng(seed).normal(size=(3, 5, 9)) for seed, name in enumerate(("small", "large"))}
-    for name, rows in logits.items():
-        write_logits(tmp_path / f"logits/{name}.parquet", dict(enumerate(rows)))
-    folders, config = (tmp_path, tmp_path), {"decodings": DECODINGS}
-    found = compare_models.acceptance(two_models.Pair("small", "large", folders, tmp_path, config, None, []))
-    draft, truth = (softmax(rows.reshape(15, 9).astype(np.float32)) for rows in logits.values())
-    assert found.decoding.tolist() == [entry["name"] for entry in DECODINGS]
-    for row, entry in zip(found.to_dict("records"), DECODINGS, strict=True):
-        expected = compare_models.accepted(draft, truth, decoder(entry)).mean()
-        assert (row["value"], row["n"]) == (pytest.approx(expected, abs=1e-6), 15)
-        assert row["low"] <= row["value"] <= row["high"]
-
-
-def test_the_options_are_in_the_config(tmp_path):
-    """The decodings are the default's otherwise, so that nothing is computed again without an option."""
-    common = ["small", "large", "--text", "t.txt"]
-
-    def config(*options):
-        asked = parser().parse_args([*common, *options])
-        return two_models.study(asked, "small", "large", tmp_path) | compare_models.scored(asked)
-
-    default = yaml.safe_load((ROOT / "config/config.yaml").read_text())["decodings"]
-    assert config()["decodings"] == default
-    assert config()["metrics"]["forced"] == {"per_window": 1}
-    asked = config("--temperature", "0.7", "--top-p", "0.95", "--forced", "3")
-    assert asked["decodings"][-2:] == [{"name": "top-p", "p": 0.95}, {"name": "temperature", "temperature": 0.7}]
-    assert asked["metrics"]["forced"] == {"per_window": 3}
-    for bos, more in (("7", {"bos": 7}), ("1,2", {"bos": [1, 2]}), ("none", {"bos": None}), ("auto", {})):
-        asked = config("--bos", bos)
-        assert asked["family"] == [{"name": "small", "hub": "small", **more}]
-        assert asked["truths"] == [{"name": "large", "hub": "large", **more}]
-    for wrong in ("x", "1,", "1, 2"):
-        with pytest.raises(SystemExit):
-            config("--bos", wrong)
-
-
-NOISY = """
-import pathlib, signal, sys, time
-def end(*_):
-    print("noise", flush=True)
-    time.sleep(0.5)
-    pathlib.Path("ended").touch()
-    sys.exit(1)
-signal.signal(signal.SIGINT, end)
-print("ready", flush=True)
-time.sleep(60)
-"""
-CALLING = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores
-from oversmoothing import commands
-from oversmoothing.commands import needs, relay
-needs.main = lambda arguments: relay.relay([sys.executable, "-c", sys.argv[1]])
-sys.exit(commands.main(["needs"]))
-"""
-
-
-def test_ctrl_c_is_one_line_when_the_program_has_ended_its_work(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
-    command = [sys.executable, "-c", CALLING, NOISY]
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        assert process.stderr.readline() == "ready\n"
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-        assert process.stderr.read() == "\nInterrupted: the same command goes on from here.\n"
-    assert process.returncode == 130
-    assert (tmp_path / "ended").exists()
-
-
-def test_a_trial_times_both_models_and_finds_the_noise_of_bf16(models, tmp_path):
-    """KL of the model beside itself is none in float32, and far above rounding in bf16."""
-    tokenizer, vocabulary = tokenizer_of(models / "large")
-    write_table(tmp_path / "tokens/vocabulary.parquet", vocabulary.table(), {})
-    text = (b"the water of the", b" river flows")
-    tokens = tuple(encode_bytes(tokenizer, vocabulary, part) for part in text)
-    columns = zip(pa.schema([*SCHEMA, *TOKENS]), (0, 0, *text, *tokens), strict=True)
-    window = {field.name: pa.array([value], field.type) for field, value in columns}
-    write_table(tmp_path / "windows.parquet", pa.table(window), {})
-    folders = models / "small", models / "large"
-
-    def tried(precision, cap):
-        config = {"decodings": [{"name": "pure"}, {"name": "greedy"}], "metrics": {"tbat": {"mass_tolerance": 1e-3}}}
-        names = Namespace(model="small", truth="large", bos="auto", device="cpu", precision=precision, cores=1)
-        return trial(names, two_models.Pair("small", "large", folders, tmp_path, config, cap, []))
-
-    exact, rounded = tried("float32", None), tried("bf16", 30.0)
-    assert (exact.tokens, exact.passages) == (299, 1)
-    assert min(exact.passage, exact.scores, exact.tbat, exact.forced) > 0
-    assert exact.largest < 1e-9 < 1e-7 < rounded.noise <= rounded.largest < 0.1
-    assert (rounded.tbat, rounded.forced, rounded.precision) == (None, None, "bf16")
-
-
-def test_a_forecast_has_no_compiling_and_every_start(monkeypatch):
-    """A first call that compiles for an hour, within and beside a minute of work that is no compiling."""
-    now = [0.0]
-    monkeypatch.setattr(trials, "perf_counter", lambda: now[0])
-
-    def work():
-        now[0] += 50
-        with event.trigger_event("numba:compile"), event.trigger_event("numba:compile"):
-            now[0] += 3600
-        now[0] += 10
-
-    assert trials._timed(work) == 60
-    starts = forecast.Starts(jobs=30, snakemake=10, job=8)
-    text = " ".join(forecast.forecast({"both models": 60}, starts, 2, "the first passage").split())
-    assert text.startswith("This takes about 4 min here, judged by the first passage: about 60 s for both models; ")
-    assert text.endswith("about 3 min for 30 jobs to start, with tables and figures.")
-    said = "\nJob stats:\njob      count\n-----  -------\ntable       21\ntotal       22\n"
-    program = f"import sys; print({said!r} if sys.argv[1:] == ['--dry-run', '--quiet', 'rules'] else '')"
-    pair = two_models.Pair("small", "large", (), Path(), {}, None, [sys.executable, "-c", program])
-    assert forecast.count_jobs(pair).jobs == 22
-    assert forecast.count_jobs(pair._replace(snakemake=[sys.executable, "-c", "print('Nothing to be done')"])).jobs == 0
-
-
-@pytest.mark.parametrize("local", [True, False])
-def test_models_of_different_tokenizers_are_byte_views(call, models, tmp_path, local):
-    """Of models that are not fetched yet it is known afterwards."""
-    _, told, pair = call("compare-models", 2 - local, "--bos", "0", pair=("small", "other"), local=local)
-    config = pair.config
-    assert pair.why == "because the tokenizers differ (of token 0, id 0 is b'!' in one and id 2 is b'!' in the other)"
-    view = {"layout": "tokens", "context": 0, "bos": 0}
-    assert config["tokens"] == "bytes"
-    assert config["family"] == [{"name": "small", "hub": str(models / "small"), **view}]
-    assert config["truths"] == [{"name": "other", "hub": str(models / "other"), **view}]
-    assert config["windows"] == {"count": 100, "prompt": 8, "scored": 8}
-    assert {"oversmoothing", "losses", "bytes", "decodings"} <= set(config["wanted"])
-    assert {"tbat", "forced", "argmaxability", "effective_rank", "samples"}.isdisjoint(config["wanted"])
-    tables = ("losses", "oversmoothing", "side_by_side")
-    assert told[-1] == ["--", *(f"{tmp_path}/results/tables/{table}.csv" for table in tables)]
-
-
-def test_bytes_can_be_asked_for_and_lengths_have_their_own_defaults(call):
-    tokens, of_bytes = (call("compare-models", 1, *more)[2] for more in ((), ("--bytes",)))
-    assert (tokens.why, of_bytes.why) == (None, "as --bytes asks")
-    assert tokens.config["tokens"] != of_bytes.config["tokens"] == "bytes"
-    asked = parser().parse_args(["small", "large", "--text", "t.txt"])
-    for why, length in ((None, 64), ("it is asked", 256)):
-        windows = two_models.study(asked, "small", "large", Path("results"), why)["windows"]
-        assert windows == {"count": 100, "prompt": length, "scored": length}
-
-
-def test_the_config_of_a_capped_model_leaves_out_what_needs_linear_logits(call, models, tmp_path):
-    """The model's cap counts, known before anything is fetched or not; the truth's does not."""
-    plain = call("compare-models", 1, pair=("large", "soft"))[2]
-    assert plain.cap is None
-    assert "frontier" not in plain.config
-    assert "capped" not in plain.config["family"][0]
-    shutil.rmtree(tmp_path / "results")
-    for local in (True, False):
-        pair = call("compare-models", 2 - local, pair=("soft", "large"), local=local)[2]
-        assert pair.cap == 30.0
-        assert [table for table in plain.config["wanted"] if table not in pair.config["wanted"]] == ["forced", "tbat"]
-        assert pair.config["family"] == [{"name": "soft", "hub": str(models / "soft"), "capped": True}]
-        assert pair.config["frontier"] == {"deltas": []}
-
-
-def test_a_duration_in_words():
-    words = {3: "a moment", 12: "about 10 s", 89: "about 90 s", 91: "about 2 min", 9000: "about 2.5 h"}
-    assert {seconds: forecast.roughly(seconds) for seconds in words} == words

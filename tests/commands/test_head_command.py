@@ -27,12 +27,12 @@ from oversmoothing.commands.one_head.card import sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
 from oversmoothing.commands.one_head.measure import tbat
 from oversmoothing.commands.one_head.schema import SCHEMA
-from oversmoothing.commands.one_head.source import tokenizer_of
 from oversmoothing.commands.one_head.text import LENGTH, passages
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.model import GPT
+from oversmoothing.models.source import tokenizer_of
 from oversmoothing.models.weights import save_model
 from oversmoothing.store.sealed_json import write_sealed
 

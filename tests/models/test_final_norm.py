@@ -8,11 +8,11 @@ import torch
 from hub_models import write_gemma2, write_token_model
 from torch import nn
 
-from oversmoothing.commands.one_head.source import load, load_studied, tokenizer_of
 from oversmoothing.models.device import Compute
 from oversmoothing.models.final_norm import norm_before_head, norm_of
 from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.model import GPT
+from oversmoothing.models.source import load, load_studied, tokenizer_of
 from oversmoothing.models.weights import save_model
 
 NORMS = {"gpt2": "ln_f", "neox": "final_layer_norm", "llama": "norm", "phi": "final_layernorm", "gemma2": "norm"}

@@ -7,12 +7,13 @@ import pytest
 from step_jobs import job, outputs
 
 import side_by_side_table as step
-from oversmoothing.commands import side_by_side as printed
+from oversmoothing.comparison.report import side_by_side_text
+from oversmoothing.measures.entries.side_by_side import LEVELS
 from oversmoothing.scores.side_by_side import ROWS, SideBySide, rows_of
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import read_record
-from oversmoothing.tables.side_by_side import LEVELS, UNITS, named, side_by_side_page, side_by_side_table
+from oversmoothing.tables.side_by_side import UNITS, named, side_by_side_page, side_by_side_table
 
 MODELS = [{"model": "q4", "kind": "family"}]
 
@@ -78,7 +79,7 @@ def test_quantiles_are_those_of_positions_and_the_ends_have_no_interval(table, f
 def test_one_window_has_no_intervals(tmp_path, found):
     table = side_by_side_table([written(tmp_path, found, 1)], MODELS, 100, 0)
     assert table.low.isna().all()
-    assert "nan" not in printed.report(table)
+    assert "nan" not in side_by_side_text(table)
     assert "nan" not in markdown(side_by_side_page(table))
 
 
@@ -96,7 +97,7 @@ def test_the_step_writes_the_table_in_all_formats(path, tmp_path, table):
 
 
 def test_the_printed_report_has_the_quantiles_in_80_columns(table):
-    text = printed.report(table)
+    text = side_by_side_text(table)
     lines = {line.split("  ")[0]: line for line in text.splitlines()}
     assert {*map(named, LEVELS), "mean", "RMS"} <= lines.keys()
     assert {"max", "99.9 %", "median", "0.1 %", "min"} <= lines.keys()
@@ -107,7 +108,7 @@ def test_the_printed_report_has_the_quantiles_in_80_columns(table):
     assert f"{same['value']:.4f} [" in lines["same top token ↑"]
     assert max(map(len, text.splitlines())) <= 80
     tiny = table.assign(value=-table.value / 1e6, low=-table.high / 1e6, high=-table.low / 1e6)
-    assert max(map(len, printed.report(tiny).splitlines())) <= 80
+    assert max(map(len, side_by_side_text(tiny).splitlines())) <= 80
 
 
 def test_a_model_that_is_its_truth(tmp_path):
@@ -116,4 +117,4 @@ def test_a_model_that_is_its_truth(tmp_path):
     table = side_by_side_table([written(tmp_path, same, 6)], MODELS, 100, 0)
     assert value(table, "perplexity_ratio")["value"] == 1
     assert value(table, "same_top")["high"] == 1
-    assert "-0" not in printed.report(table)
+    assert "-0" not in side_by_side_text(table)

@@ -4,24 +4,27 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from importlib import import_module
 from typing import Any
 
 # Commands that import PyTorch: modules of `arguments` read and check their arguments first.
 CHECKED = ("head", "size", "compare-models", "frontier")
-COMMANDS = {
-    "prompt": "continue a text with every trained model, side by side",
+ANYWHERE = {
     "head": "measure the LM head of one model, a folder or a name on the hub, without a config",
     "size": "find how many columns a head needs for a text: what the best heads of each rank force",
-    "page": "print the main table, and write the page of what there is, index.html",
     "compare-models": "measure how much a language model oversmooths beside another one",
     "frontier": "compare decoding methods of one model over all their settings, beside another model",
     "compare": "compare the tables and settings of two results folders",
+}
+CLONED = {
+    "prompt": "continue a text with every trained model, side by side",
+    "page": "print the main table, and write the page of what there is, index.html",
     "needs": "print the operations, GPU hours, memory and disk space that a config needs",
     "progress": "print how far a run is while it goes on",
 }
+COMMANDS = ANYWHERE | CLONED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,8 +83,8 @@ def _command(given: Sequence[str]) -> str:
     parser = argparse.ArgumentParser(
         prog="oversmoothing",
         description="Commands of the study of the softmax bottleneck.",
-        epilog="commands:\n"
-        + "\n".join(f"  {name:<16}{text}" for name, text in COMMANDS.items())
+        epilog=f"commands that work in any folder:\n{_listed(ANYWHERE)}\n\n"
+        f"commands for a clone of the project (`git clone`), where a study is run:\n{_listed(CLONED)}"
         + "\n\n`oversmoothing COMMAND --help` describes the arguments of a command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -92,6 +95,10 @@ def _command(given: Sequence[str]) -> str:
         near = get_close_matches(command, COMMANDS, n=1)
         parser.error(f"no command {command!r}; {f'did you mean {near[0]!r}?' if near else 'see --help'}")
     return command
+
+
+def _listed(commands: Mapping[str, str]) -> str:
+    return "\n".join(f"  {name:<16}{text}" for name, text in commands.items())
 
 
 def _check_words(given: Sequence[str]) -> None:

@@ -1,13 +1,15 @@
-"""Compare decoding methods over all their settings: what they keep of the truth's nucleus for the same leak."""
+"""Compare decoding methods over all their settings, in this process: what they keep of the truth's nucleus."""
 
 import argparse
 
 import pandas as pd
 
-from oversmoothing.commands.arguments.frontier import NAME
-from oversmoothing.commands.two_models import laid_out, make, start
-from oversmoothing.printable import printable
-from oversmoothing.tables.record import chosen, read_record
+from oversmoothing.commands.output import STDOUT, beside, write_output
+from oversmoothing.comparison.frontier import compare_decodings
+from oversmoothing.comparison.report import as_csv, laid_out
+from oversmoothing.comparison.settings import Settings
+from oversmoothing.printable import printable_lines
+from oversmoothing.tables.record import chosen
 
 ONE_SETTING = "*"
 SINGLE = f"{ONE_SETTING}: a method with one setting; the difference is taken at the leak of that setting."
@@ -20,15 +22,12 @@ BOUNDS = {  # rows that are no methods, for they know the truth
 
 def main(asked: argparse.Namespace) -> int:
     """Compare what the arguments name (`arguments.frontier`), print it, and return the exit status."""
-    settings = {"temperatures": asked.temperatures, "per_window": asked.positions, "deltas": []}  # BAT takes long
-    code, pair = start(asked, NAME, {"wanted": ["frontier"], "frontier": settings})
-    if pair is None or (code := make(pair, ["frontier"])):
-        return code
-    table = read_record(pair.results / "tables/frontier.csv")
-    print(report(table, pair.model, pair.truth))
-    results = printable(str(pair.results))
-    figures = ", ".join(f"{results}/figures/frontier_{t:g}.png" for t in asked.temperatures)
-    print(f"\ntable: {results}/tables/frontier.md; figures: {figures}")
+    settings = Settings.of(vars(asked))
+    with beside(STDOUT if asked.csv == STDOUT else None):
+        compared = compare_decodings(settings, asked.temperatures, asked.positions)
+        print(printable_lines(report(compared.table, *settings.names)), flush=True)
+    if asked.csv:
+        write_output("--csv", asked.csv, as_csv(compared.table))
     return 0
 
 

@@ -11,7 +11,6 @@ from tqdm import tqdm
 from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.measure import measure_model
 from oversmoothing.commands.one_head.report import report
-from oversmoothing.commands.one_head.source import described, files, find_model, load, tokenizer_of
 from oversmoothing.commands.one_head.text import passages
 from oversmoothing.commands.one_model import compute_of, tell
 from oversmoothing.data.files import read_beginning
@@ -19,6 +18,7 @@ from oversmoothing.data.tokens.alike import check_alike
 from oversmoothing.data.tokens.special import tell_special_names
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.hub.names import is_studied
+from oversmoothing.models.source import described, files, find_model, load, tokenizer_of
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.printable import printable
 

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     kinds = ("tables/*.csv", f"tables/{WINDOWS}.parquet", "figures/*.png")
     paths = [path for kind in kinds for path in sorted(results.glob(kind))]
     if not paths:
-        raise UserError(f"{results}: no tables and no figures; name a results folder, or run `make` first")
+        raise UserError(f"{results}: no tables and no figures; name a results folder, or run `make` in a `git clone`")
     if (results / TOKENS).is_file():
         raise UserError(f"{results}: a study over tokens has no page; `snakemake --report` makes an archive of it")
     if str(WORKFLOW) not in sys.path:

@@ -96,7 +96,10 @@ def ask(prompt: bytes, models: str, decoding: str, length: int | None, seed: int
     chosen = entry_of(decoding)
     paths = sorted(glob(models, recursive=True), key=_natural)  # noqa: PTH207 (Path.glob takes no absolute pattern)
     if not paths:
-        raise UserError(f"no trained model at {models!r}; train them with `make`, or name others with --models")
+        raise UserError(
+            f"no trained model at {models!r}; train them with `make` in a `git clone` of the project, or name others "
+            "with --models"
+        )
     names = _names(paths)
     loaded = [load_model(path) for path in paths]
     if over_tokens := [

@@ -11,7 +11,6 @@ import numpy as np
 
 from oversmoothing.commands.one_head.forced import distributions_at
 from oversmoothing.commands.one_head.size import Sizes, by_kept, order_of, refusal
-from oversmoothing.commands.one_head.source import files, find_model, load, tokenizer_of
 from oversmoothing.commands.one_head.text import Passage, owners, passages, shown
 from oversmoothing.commands.one_model import compute_of, tell
 from oversmoothing.data.files import read_beginning
@@ -19,6 +18,7 @@ from oversmoothing.data.tokens.special import tell_special_names
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.data.tokens.vocabulary import as_before
 from oversmoothing.jobs import UserError
+from oversmoothing.models.source import files, find_model, load, tokenizer_of
 from oversmoothing.printable import printable
 
 TARGETS = 0.1, 0.01, 0.001  # nats

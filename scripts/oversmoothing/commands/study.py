@@ -11,6 +11,7 @@ from pathlib import Path
 from oversmoothing.jobs import UserError
 
 SNAKEFILE = Path("workflow/Snakefile")
+CLONE = "`git clone`"
 # The project's own workflow and profile, whatever else lies in its folder: a `Snakefile`, `profiles/default`.
 OWN = ("--snakefile", str(SNAKEFILE), "--workflow-profile", "workflow/profiles/default")
 
@@ -49,7 +50,10 @@ def unused_variables() -> list[str]:
 def check_project(name: str) -> None:
     """Raise a `UserError` if a command is not run in the folder of the project, or cannot write there."""
     if not SNAKEFILE.is_file():
-        raise UserError(f"no {SNAKEFILE} in {Path.cwd()}; run `oversmoothing {name}` in the folder of the project")
+        raise UserError(
+            f"no {SNAKEFILE} in {Path.cwd()}: `oversmoothing {name}` works in the folder of the project alone; "
+            f"{CLONE} it, and run it there"
+        )
     if not os.access(Path.cwd(), os.W_OK):
         raise UserError(
             f"{Path.cwd()}: not writable, and Snakemake writes its records there; change its mode, or copy the project"

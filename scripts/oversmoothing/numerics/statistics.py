@@ -86,6 +86,10 @@ class WindowSums:
         n = sum(self.count.values())
         return (self.origin or 0.0) + sum(self.total.values()) / n if n else np.nan
 
+    def totals(self) -> dict[int, float]:
+        """Return the sum of the values of each window."""
+        return {window: total + (self.origin or 0.0) * self.count[window] for window, total in self.total.items()}
+
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return counts, sums and sums of squares (the last two about `origin`), ordered by window number."""
         order = sorted(self.count)

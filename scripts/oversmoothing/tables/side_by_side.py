@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from oversmoothing.measures.entries.side_by_side import LEVELS, MEASURE
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.numerics.window_quantiles import window_quantiles
 from oversmoothing.store.parquet import read_table
@@ -16,23 +17,11 @@ from oversmoothing.tables.page import MODEL, Page, Section, directions, labelled
 from oversmoothing.tables.record import facts, numbers, record
 from oversmoothing.tables.story import legend
 
-LEVELS = (1, 0.999, 0.99, 0.95, 0.9, 0.5, 0.1, 0.05, 0.01, 0.001, 0)
 NAMES = {1: "max", 0.5: "median", 0: "min"}
-UNITS = {  # of each measure, and the better direction
-    "perplexity_ratio": ("ratio", "lower"),
-    "log_ratio": ("nats", "lower"),
-    "same_top": ("share", "higher"),
-    "kl": ("nats", "lower"),
-    "dp": ("probability", None),
-    "dp_rms": ("probability", "lower"),
-}
-LABELS = {
-    "perplexity_ratio": "perplexity ratio",
-    "log_ratio": "its logarithm (nats)",
-    "same_top": "same top {unit}",
-    "dp_rms": "RMS of dp",
-}
-SPREAD = {"kl": "KL (nats)", "dp": "dp"}  # whose quantiles are shown
+OURS = MEASURE.statistics
+UNITS = {name: (of.unit, of.better) for name, of in OURS.items()}
+SPREAD = {name: of.label for name, of in OURS.items() if of.levels}  # whose quantiles are shown
+LABELS = {name: of.label for name, of in OURS.items() if not of.levels}
 TITLE = "Models beside their truths, as llama.cpp compares them."
 
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from oversmoothing.bat.basis import prepare
+from oversmoothing.scores.cuts import Plane, cuts, in_hindsight, of_bat, places
+from oversmoothing.scores.frontiers import Resampled, area, frontier, gain
 from oversmoothing.scores.metrics import tto
 from oversmoothing.scores.probabilities import renormalised
-from studies.cut_frontier.measure import Plane, cuts, in_hindsight, of_bat, places
-from studies.cut_frontier.table import Resampled, area, frontier, gain
 
 
 def drawn(seed, n=20, v=30):

@@ -9,15 +9,18 @@ from default_config import default
 import plan
 from checks.config import check
 from oversmoothing.bat.basis import prepare
+from oversmoothing.measures.entries.frontier import METHODS
 from oversmoothing.models.logit_files import WindowLogits
+from oversmoothing.scores.cuts import FIRST, LAST
+from oversmoothing.scores.frontiers import Frontiers
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import chosen, facts, record
 from studies.cut_frontier import measure as step
 from studies.cut_frontier.finding import verdicts
-from studies.cut_frontier.measure import FIRST, LAST, batches, sums
+from studies.cut_frontier.measure import batches, sums
 from studies.cut_frontier.show import draw, middle
-from studies.cut_frontier.table import Frontiers, frontier_page
+from studies.cut_frontier.table import frontier_page
 
 SETTINGS = {
     "tau": 0.9,
@@ -173,3 +176,7 @@ def test_capped_logits_have_no_frontier_of_bat():
     check(default(**chosen, frontier={"deltas": []}))
     with pytest.raises(plan.ConfigError, match=r"frontier\.deltas: BAT needs linear logits, and those of soft"):
         check(default(**chosen, frontier={"deltas": [0.1, 0.2]}))
+
+
+def test_the_command_tries_the_values_of_the_study():
+    assert default()["frontier"]["methods"] == METHODS

@@ -8,12 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.jobs import Job, run
+from oversmoothing.scores.cuts import BAT, ENDS, FIRST, HINDSIGHT, LAST, ORACLE
+from oversmoothing.scores.frontiers import Frontiers, frontier
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import PALETTE, handles, legend, style, titled, write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import facts, record
-from studies.cut_frontier.measure import BAT, ENDS, FIRST, HINDSIGHT, LAST, ORACLE
-from studies.cut_frontier.table import Frontiers, frontier, frontier_page
+from studies.cut_frontier.table import frontier_page
 
 COLUMNS = 4
 OWN: dict[str, Any] = {"color": PALETTE[0], "marker": "o", "markersize": 4, "linewidth": 1.6, "zorder": 4}

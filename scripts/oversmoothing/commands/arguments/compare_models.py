@@ -1,23 +1,27 @@
-"""Measure how much a language model oversmooths beside another: write a config, run the workflow, print the table."""
+"""Measure how much a language model oversmooths beside another one: losses, scores, what its head forces, drafts."""
 
 import argparse
 import json
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from oversmoothing.commands.arguments.parser import Parser
+from oversmoothing.commands.arguments.two_models import add_arguments, check
 from oversmoothing.commands.output import check_output
-from oversmoothing.commands.two_models import add_arguments, check
+from oversmoothing.comparison.settings import FEW, LARGE, PAGE_MARK
+from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.decoders import method
 
 NAME = "compare-models"
 PARTS = {"model", "truth", "tables", "noise"}  # of the JSON
-LARGE, FEW = 10_000, 16  # tokens from which on TBAT is computed in so many passages, unless --tbat says otherwise
+BEGINS = "table,model,"  # the CSV
+EXAMPLE = "example: oversmoothing compare-models model-Q4_0.gguf owner/name --text book.txt --html compared.html"
 
 
 def parser() -> Parser:
     """Parser of the command's arguments."""
-    command = Parser(prog=f"oversmoothing {NAME}", description=__doc__)
+    command = Parser(prog=f"oversmoothing {NAME}", description=__doc__, epilog=EXAMPLE)
     add_arguments(command, over_bytes=True)
     few = f"(default: 1; over more than {LARGE:,} tokens in {FEW} of the passages)"
     command.number("--tbat", low=1, help=f"positions of each passage at which TBAT is computed {few}")
@@ -31,6 +35,11 @@ def parser() -> Parser:
         bounded = partial(command.number, f"--{name}", low=value.low, high=value.high, above=value.above)
         bounded(type=float, default=value.default, metavar=letter, help=f"{what} (default: %(default)s)")
     command.add_argument("--json", metavar="FILE", help="also write the printed tables as JSON")
+    command.add_argument("--csv", metavar="FILE", help="also write them as CSV, a row per number")
+    what = "also write a page: the tables, the distribution of KL, and the text, each token shaded by its KL"
+    command.add_argument("--html", metavar="FILE", help=what)
+    what = "keep passages, predictions and scores of both models in a new folder, with a config of the workflow"
+    command.add_argument("--keep", metavar="FOLDER", help=what)
     return command
 
 
@@ -38,5 +47,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the arguments; a `UserError` names one that cannot be, as far as is known without the models."""
     asked = parser().parse_args(arguments)
     check_output("--json", asked.json, lambda text: set(json.loads(text)) >= PARTS)
-    check(asked, NAME)
+    check_output("--csv", asked.csv, lambda text: text.startswith(BEGINS))
+    check_output("--html", asked.html, lambda text: PAGE_MARK in text)
+    if asked.keep and Path(asked.keep).exists() and (not Path(asked.keep).is_dir() or any(Path(asked.keep).iterdir())):
+        raise UserError(f"--keep {asked.keep}: it is there and not empty; name a new folder")
+    check(asked)
     return asked

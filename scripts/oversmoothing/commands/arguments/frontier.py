@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from oversmoothing.commands.arguments.parser import Parser
-from oversmoothing.commands.two_models import add_arguments, check
+from oversmoothing.commands.arguments.two_models import add_arguments, check
+from oversmoothing.commands.output import check_output
 from oversmoothing.jobs import UserError
 
 NAME = "frontier"
 HOTTEST = 100  # as the config allows
+BEGINS = "table,model,"  # the CSV
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -21,9 +23,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     bounded(type=float, nargs="+", default=[1.0, 1.5], metavar="T", help=what)
     scored = "positions of each passage at which cuts are measured (default: 16)"
     command.number("--positions", low=1, default=16, help=scored)
+    command.add_argument("--csv", metavar="FILE", help="also write the table as CSV, a row per number")
     asked = command.parse_args(arguments)
     asked.temperatures = list(dict.fromkeys(asked.temperatures))
     if 1 not in asked.temperatures:
         raise UserError("--temperatures: add 1, at which the leak of the model as it is sets the scale")
-    check(asked, NAME)
+    check_output("--csv", asked.csv, lambda text: text.startswith(BEGINS))
+    check(asked)
     return asked

@@ -1,0 +1,61 @@
+"""Measures of a model over a text, each declared once, in a module of `oversmoothing.measures.entries`.
+
+To add a measure, write such a module: a function of a `window.Window` that returns columns, one value per position
+measured, and `MEASURE`, which says what the function needs and how its columns become numbers. The table that it names,
+its page and its JSON have it from then on.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import numpy as np
+
+from oversmoothing.jobs import import_by_name
+
+FOLDER = Path(__file__).parent / "entries"
+NEEDS = ("logits", "truth", "targets", "head", "sizes", "dropped")
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """How columns become one number, with its interval over windows."""
+
+    columns: tuple[str, ...]  # that it is of; of a ratio or a share the numerator, then the denominator
+    label: str  # in tables; "{unit}" stands for what a position is, "token" or "byte"
+    unit: str  # of the number
+    better: str | None = None  # "lower" or "higher"
+    kind: str = "mean"  # "mean"; "ratio" of sums; "share", a ratio of means above 0; "largest", without an interval
+    decimals: int | None = 4  # in tables; None: three significant digits
+    levels: tuple[float, ...] = ()  # of the quantiles beside the mean
+    through: Callable[[float], float] | None = None  # an increasing function of the mean, which is shown in its place
+    bracket: str | None = None  # column of the widths of the brackets of which the values are the middles
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is measured of a window, and the numbers that are made of it."""
+
+    name: str
+    of: Callable[..., Mapping[str, np.ndarray]]  # of a window and `settings`: columns, one value per position measured
+    needs: tuple[str, ...]  # some of `NEEDS`; what needs neither truth nor head is measured of the truth, too
+    statistics: Mapping[str, Statistic]  # by the measure's name in the record
+    table: str  # that has them
+    settings: Mapping[str, Any] = field(default_factory=dict)  # keyword arguments of `of`, and their defaults
+
+    def with_settings(self, **values: Any) -> "Measure":
+        """Return the measure with other values of some of its settings."""
+        if unknown := set(values) - set(self.settings):
+            raise ValueError(f"{self.name}: no setting {sorted(unknown)[0]!r}; use {', '.join(self.settings)}")
+        return replace(self, settings={**self.settings, **values})
+
+
+@cache
+def measures() -> dict[str, Measure]:
+    """Return all measures by name, in alphabetical order of their modules."""
+    names = sorted(module.name for module in iter_modules([str(FOLDER)]))
+    found = (import_by_name(f"oversmoothing.measures.entries.{name}").MEASURE for name in names)
+    return {measure.name: measure for measure in found}
