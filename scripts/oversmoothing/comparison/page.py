@@ -24,6 +24,7 @@ from oversmoothing.comparison.report import (
 from oversmoothing.comparison.settings import PAGE_MARK
 from oversmoothing.comparison.stream import OfBytes, OfTokens, Seen
 from oversmoothing.printable import printable
+from oversmoothing.scores.catalogue.metrics import TAU
 from oversmoothing.tables.visible_bytes import html, visible
 from oversmoothing.tables.web_page import web_page
 
@@ -97,6 +98,7 @@ class Page:
             mark=Markup(PAGE_MARK),
             names=[printable(name) for name in self.names],
             unit=unit,
+            tau=f"{100 * TAU:g} %",
             rows=main_rows(compared),
             note=printable(note(compared)),
             above=above,
