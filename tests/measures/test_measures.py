@@ -1,9 +1,11 @@
 """Each measure against plain NumPy in float64, and what becomes of its columns."""
 
 import math
+import re
 
 import numpy as np
 import pytest
+from kept_runs import ROOT
 
 from oversmoothing.measures.catalogue import NEEDS, measures
 from oversmoothing.measures.summaries import KINDS, Sums
@@ -166,3 +168,16 @@ def _cut(p):
     kept = order[: np.searchsorted(np.cumsum(p[order]), 0.7) + 1]
     left = np.where(np.isin(np.arange(len(p)), kept), p, 0)
     return left / left.sum()
+
+
+def test_the_measure_of_the_recipe_is_what_least_squares_leave():
+    recipe = (ROOT / "CONTRIBUTING.md").read_text().split("### A measure of a model over a text")[1]
+    names = {}
+    exec(re.search(r"```python\n(.*?)```", recipe, re.DOTALL)[1], names)
+    of = window()
+    found = names["MEASURE"].of(of)
+    q, p = distributions(of)
+    columns_of_head = np.column_stack([of.head.weights.astype(float), np.ones(V)])
+    left = (q - p).T - columns_of_head @ np.linalg.lstsq(columns_of_head, (q - p).T, rcond=None)[0]
+    assert found["whole"] == pytest.approx(((q - p) ** 2).sum(axis=1))
+    assert found["unseen"] == pytest.approx((left**2).sum(axis=0))

@@ -49,6 +49,12 @@ def metric(study):
     add(study, f"{CATALOGUE}/metrics.py", entry, before='    "tbat": Metric(')
 
 
+def measure(study):
+    """Add the measure."""
+    (module,) = blocks("A measure")
+    add(study, "scripts/oversmoothing/measures/entries/unseen.py", module)
+
+
 def method(study):
     """Add the decoding method."""
     (module,) = blocks("A decoding method")
@@ -125,6 +131,7 @@ def own_study(study):
 
 RECIPES = {
     "A metric": metric,
+    "A measure": measure,
     "A decoding method": method,
     "A table": table,
     "A figure": figure,
