@@ -28,7 +28,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         0.8; 0.2 <; < 0.3; 0.33 <; < 0.4
         2212.09803; 2403.15796; 2210.14199; 2203.12788; 2509.26643; 2510.24966
         """,
-    "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; 0.001 nats, and no gap",
+    "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; no more than 0.001 nats",
     "lifting": """
         95 %; 0.024; 0.048; < 0.05; tiny = 0.001; near = 0.01; gamma 0.1; eta 0.5
         smoothing, 0.05; 0.665; 1.22; 1.44; 1.35; 1.53

