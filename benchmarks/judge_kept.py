@@ -21,7 +21,6 @@ from oversmoothing.claims.measured import WINDOWS, of_run, of_thesis  # noqa: E4
 from oversmoothing.claims.table import claims_table  # noqa: E402
 from oversmoothing.jobs import import_by_name  # noqa: E402
 from oversmoothing.store.layout import csv_text  # noqa: E402
-from oversmoothing.store.parquet import read_table  # noqa: E402
 from oversmoothing.tables.record import read_tables  # noqa: E402
 from plan import models, studies, thesis  # noqa: E402
 
@@ -42,8 +41,7 @@ def judged(run: Path) -> pd.DataFrame:
     studies.fill_in(config)
     update_config(config, yaml.safe_load((run / "config.yaml").read_text(encoding="utf-8")))
     config["studies"] = [name for name in config["studies"] if name in studies.there()]
-    tables = read_tables((run / "tables").glob("*.csv"))
-    tables |= {path.stem: read_table(path).to_pandas() for path in (run / "tables").glob(f"{WINDOWS}.parquet")}
+    tables = read_tables([*(run / "tables").glob("*.csv"), *(run / "tables").glob(f"{WINDOWS}.parquet")])
     printed = {
         name: [ROOT / f"resources/published/table_{number}.csv" for number in numbers]
         for name, numbers in thesis.claimed(config).items()

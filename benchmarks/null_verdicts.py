@@ -21,8 +21,7 @@ from oversmoothing.claims.catalogue import CLAIMS
 from oversmoothing.claims.claim import Claim, judge_by_truth
 from oversmoothing.claims.contrast import LEAST, LEVEL, Contrast, Outcome, decide
 from oversmoothing.claims.measured import WINDOWS, Measured, Rank
-from oversmoothing.store.parquet import read_table
-from oversmoothing.tables.record import is_record, read_record
+from oversmoothing.tables.record import is_record, read_tables
 from studies.across_seeds.claims import CLAIMS as OF_SEEDS
 from studies.argmaxable_classes.claims import CLAIMS as OF_CLASSES
 from studies.byte_by_byte.claims import CLAIMS as OF_BYTES
@@ -67,10 +66,7 @@ def of_kept_runs() -> Iterator[tuple[str, Claim, str, Sequence[Contrast]]]:
         ("smollm2", [*CLAIMS, *OF_SEEDS, *OF_FORCED]),
     ):
         paths = [path for path in (KEPT / run / "tables").glob("*.csv") if is_record(path)]
-        tables = {path.stem: read_record(path) for path in paths}
-        tables |= {
-            path.stem: read_table(path).to_pandas() for path in (KEPT / run / "tables").glob(f"{WINDOWS}.parquet")
-        }
+        tables = read_tables([*paths, *(KEPT / run / "tables").glob(f"{WINDOWS}.parquet")])
         ranks = sorted({int(rank) for rank in tables["oversmoothing"]["rank"].dropna()})
         measured = Measured(tables, [Rank(rank, STAND_INS.get(rank, rank)) for rank in ranks])
         yield from several(run, claims, measured)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from oversmoothing.claims.contrast import Missing
 from oversmoothing.numerics.crossed import error_of_windows
+from oversmoothing.scores.sums import positions_by_window
 from oversmoothing.tables.published import read_published
 from oversmoothing.tables.record import matches
 
@@ -135,8 +136,7 @@ def error_of_difference(windows: pd.DataFrame | None, measure: str, a: int, b: i
         own[own["rank"] == rank].pivot_table("value", "seed", "window", sort=True, observed=True) for rank in (a, b)
     )
     differences = (first - second).dropna()
-    positions = own.drop_duplicates("window").set_index("window").n
-    return error_of_windows(differences, positions[differences.columns])
+    return error_of_windows(differences, positions_by_window(own)[differences.columns])
 
 
 def of_run(tables: Mapping[str, pd.DataFrame], models: Sequence[Mapping[str, Any]]) -> Measured:

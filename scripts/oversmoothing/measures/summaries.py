@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from oversmoothing.measures.catalogue import Measure, Statistic
-from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference, summarise
+from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_mean, summarise
 from oversmoothing.numerics.window_quantiles import window_quantiles
+from oversmoothing.scores.catalogue.metrics import NARROW
 
-RESAMPLES, SEED = 2000, 1337  # of whole windows, for 95 % intervals
-NARROW = 1e-4  # brackets up to this width are points
+RESAMPLES, SEED = 2000, 1337  # of whole windows, for 95 % intervals; as `statistics` of the default config
 
 
 class Sums:
@@ -78,10 +78,8 @@ def _ratio(sums: Sums, statistic: Statistic, resamples: int, seed: int) -> Summa
 def _share(sums: Sums, statistic: Statistic, resamples: int, seed: int) -> Summary:
     """Return one mean as a share of another; NaN unless the interval of the other lies above 0."""
     part, whole = (sums.by_column[name] for name in statistic.columns)
-    windows = sorted(whole.count)
-    zero = WindowSums(dict(whole.count), dict.fromkeys(windows, 0.0), dict.fromkeys(windows, 0.0), origin=0.0)
-    share, low, high = share_of_difference(part, whole, zero, resamples, seed)
-    if math.isnan(share) and len(windows) == 1 and whole.mean > 0:
+    share, low, high = share_of_mean(part, whole, resamples, seed)
+    if math.isnan(share) and len(whole.count) == 1 and whole.mean > 0:
         share = part.mean / whole.mean
     return Summary(share, math.nan, sum(whole.count.values()), low, high)
 

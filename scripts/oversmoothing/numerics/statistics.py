@@ -218,6 +218,12 @@ def share_of_difference(
     return own.effect / all_of_it.effect, float(low), float(high)
 
 
+def share_of_mean(part: WindowSums, whole: WindowSums, resamples: int, seed: int) -> tuple[float, float, float]:
+    """Return one mean as a share of another, and its interval, as `share_of_difference` from 0."""
+    zeros = dict.fromkeys(whole.count, 0.0)
+    return share_of_difference(part, whole, WindowSums(dict(whole.count), zeros, zeros, origin=0.0), resamples, seed)
+
+
 def draw_windows(windows: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
     """Yield the bootstrap draws of a seed and number of windows as int arrays of indices, a few rows at a time."""
     generator = np.random.default_rng([seed, windows])

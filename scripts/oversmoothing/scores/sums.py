@@ -73,6 +73,11 @@ def window_means(sums: WindowSums) -> pd.DataFrame:
     return pd.DataFrame({"window": sorted(sums.count), "n": count.astype(int), "value": means})
 
 
+def positions_by_window(windows: pd.DataFrame) -> pd.Series:
+    """Return the ``n`` positions of each window, ascending, of means that `window_means` or `pure_windows` gives."""
+    return windows.drop_duplicates("window").set_index("window").n.sort_index()
+
+
 def mean_brackets(path: str | Path) -> dict[str, float]:
     """Mean width, by decoding, of the brackets of which the scores of a file are the middles; empty if it has none."""
     if "high" not in pq.read_schema(path).names:

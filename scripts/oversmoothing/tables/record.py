@@ -15,6 +15,7 @@ import pandas as pd
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.statistics import Summary, student_interval
 from oversmoothing.store.layout import read_csv
+from oversmoothing.store.parquet import read_table
 
 TEXT, WHOLE, NUMBER = "str", "Int64", "float64"
 NAMES = {TEXT: "text", WHOLE: "whole number", NUMBER: "number"}
@@ -161,8 +162,14 @@ def is_record(path: str | Path) -> bool:
 
 
 def read_tables(paths: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
-    """Read tables by name, those of texts and verdicts too, which are no records."""
-    return {Path(path).stem: (read_record if is_record(path) else read_csv)(path) for path in paths}
+    """Read tables by name, those of texts and verdicts too, which are no records, and Parquet files."""
+    return {Path(path).stem: _read(Path(path)) for path in paths}
+
+
+def _read(path: Path) -> pd.DataFrame:
+    if path.suffix == ".parquet":
+        return read_table(path).to_pandas()
+    return read_record(path) if is_record(path) else read_csv(path)
 
 
 def written(table: pd.DataFrame, name: str) -> pd.DataFrame:

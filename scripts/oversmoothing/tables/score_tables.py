@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from tabulate import tabulate
 
-from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.scores.catalogue.metrics import METRICS, NARROW
 from oversmoothing.tables.page import (
     AIMS,
     IN_BRACKETS,
@@ -24,7 +24,6 @@ from oversmoothing.tables.published import by_key, caveats, listed, printed, sta
 from oversmoothing.tables.record import facts, record
 from oversmoothing.tables.story import legend
 
-NARROW = 1e-4  # brackets up to this width are points
 TERMINAL = 80  # columns
 IN_A_ROW = 5  # metrics that it has room for
 UNITS = {"probability": "probability, from 0 to 1"}

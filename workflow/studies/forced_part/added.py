@@ -11,6 +11,7 @@ import pandas as pd
 
 from oversmoothing.numerics.crossed import crossed_interval
 from oversmoothing.numerics.statistics import student_interval
+from oversmoothing.scores.sums import positions_by_window
 from oversmoothing.tables.record import over_seeds, record
 
 ADDED, LESS = "added", "full rank"  # a measure, and the `less` of all rows here
@@ -68,7 +69,7 @@ def _over_windows(
 
     A share R = p / a varies, to first order, with a window's p - R a over the mean of a.
     """
-    n = windows.drop_duplicates("window").set_index("window").n.sort_index()
+    n = positions_by_window(windows)
     table = windows.pivot_table("value", ["model", "measure"], "window", observed=True)
     square = []
     for own, full in pairs:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from oversmoothing.forced.face import UNDECIDED, YES
 from oversmoothing.jobs import Job, run
-from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_difference, summarise
+from oversmoothing.numerics.statistics import Summary, WindowSums, share_of_mean, summarise
 from oversmoothing.scores.sums import window_means
 from oversmoothing.store.parquet import read_groups
 from oversmoothing.tables.contrasts import widened
@@ -78,7 +78,6 @@ def sums_of(path: str | Path) -> tuple[Sums, dict[str, float]]:
             decided = here & (face != UNDECIDED)
             values = {measure: (here, group[measure].to_numpy()) for measure in AVERAGED}
             values[FACE] = (decided, (face == YES).astype(float))
-            values["zero"] = (here, np.zeros(len(here)))
             together = group["norm_forced"].to_numpy(zero_copy_only=False)
             known = here & ~np.isnan(together)
             values["norm_kl"], values["norm_forced"] = (known, group["kl"].to_numpy()), (known, together)
@@ -112,9 +111,9 @@ def summarise_forced(
         for measure in (*AVERAGED, FACE, *BEHIND_NORM):
             if sums[truth, measure].count:
                 summaries[truth, measure] = summarise(sums[truth, measure], resamples, seed)
-        forced, whole, zero = (sums[truth, measure] for measure in ("forced", "kl", "zero"))
+        forced, whole = sums[truth, "forced"], sums[truth, "kl"]
         n = summaries[truth, "kl"].n
-        share, low, high = share_of_difference(forced, whole, zero, resamples, seed)
+        share, low, high = share_of_mean(forced, whole, resamples, seed)
         if math.isnan(share) and whole.mean > 0:  # a single window
             share = forced.mean / whole.mean
         summaries[truth, SHARE] = Summary(share, math.nan, n, low, high)

@@ -11,6 +11,7 @@ from oversmoothing.numerics.crossed import crossed_interval
 from oversmoothing.numerics.equal_loss import at_loss, bracket
 from oversmoothing.numerics.statistics import holm
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
+from oversmoothing.scores.sums import positions_by_window
 from oversmoothing.tables.contrasts import means, paired, widened
 from oversmoothing.tables.losses import METRICS as LOSSES
 from oversmoothing.tables.page import Page, Section, directions, labelled, pivot
@@ -84,7 +85,7 @@ def over_windows(
     losses on the windows as well, and so s; to first order that adds to a window's part of y the slope of the metric
     over the loss, times how far the arm's loss there is from (1 - s) of the one control's and s of the other's.
     """
-    n = windows.drop_duplicates("window").set_index("window").n.sort_index()
+    n = positions_by_window(windows)
     of_models = {
         key: part.pivot_table("value", ["seed", "arm"], "window", observed=True)
         for key, part in windows.groupby(["truth", "measure"], sort=False, observed=True)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from oversmoothing.forced.large import CLOSE, NEGLIGIBLE
 from oversmoothing.jobs import Job, run
-from oversmoothing.numerics.statistics import WindowSums, paired_difference, share_of_difference, summarise
+from oversmoothing.numerics.statistics import WindowSums, paired_difference, share_of_mean, summarise
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import PALETTE, legend, style, titled, whiskers, write_figure
 from oversmoothing.tables.formats import write_record
@@ -131,10 +131,8 @@ def _rows(
         yield {**keys, "measure": measure, **numbers(found), "unit": "nats"}
     for measure, (part, whole) in shares.items():
         if len(part):
-            of_part, of_whole, of_none = (
-                WindowSums.of(documents[part.index], own) for own in (part, whole, np.zeros(len(part)))
-            )
-            share, low, high = share_of_difference(of_part, of_whole, of_none, resamples, seed)
+            of_part, of_whole = (WindowSums.of(documents[part.index], own) for own in (part, whole))
+            share, low, high = share_of_mean(of_part, of_whole, resamples, seed)
             yield {
                 **keys,
                 "measure": measure,

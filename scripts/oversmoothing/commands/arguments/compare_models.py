@@ -9,7 +9,7 @@ from pathlib import Path
 from oversmoothing.commands.arguments.parser import Parser
 from oversmoothing.commands.arguments.two_models import add_arguments, check
 from oversmoothing.commands.output import check_output
-from oversmoothing.comparison.settings import FEW, LARGE, PAGE_MARK
+from oversmoothing.comparison.settings import FEW, LARGE, PAGE_MARK, Settings
 from oversmoothing.jobs import UserError
 from oversmoothing.scores.catalogue.decoders import method
 
@@ -25,8 +25,8 @@ def parser() -> Parser:
     add_arguments(command, over_bytes=True)
     few = f"(default: 1; over more than {LARGE:,} tokens in {FEW} of the passages)"
     command.number("--tbat", low=1, help=f"positions of each passage at which TBAT is computed {few}")
-    what = "positions of each passage at which what the head forces is computed (default: 1)"
-    command.number("--forced", low=1, default=1, help=what)
+    what = "positions of each passage at which what the head forces is computed (default: %(default)s)"
+    command.number("--forced", low=1, default=Settings.forced, help=what)
     for name, letter, what in (
         ("temperature", "T", "one of the decodings; for acceptance of both models"),
         ("top-p", "P", "another one"),

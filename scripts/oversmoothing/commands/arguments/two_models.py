@@ -5,7 +5,7 @@ import argparse
 from oversmoothing.commands.arguments.parser import Parser
 from oversmoothing.commands.arguments.text import check_text
 from oversmoothing.commands.options import TEXT, add_options
-from oversmoothing.comparison.settings import BYTES_EACH, TOKENS_EACH
+from oversmoothing.comparison.settings import BYTES_EACH, TOKENS_EACH, Settings
 from oversmoothing.hub.names import STUDIED, as_folder, is_studied
 from oversmoothing.jobs import UserError
 
@@ -20,16 +20,16 @@ def add_arguments(command: Parser, over_bytes: bool = False) -> None:
     command.add_argument("truth", help=f"the model that it is measured against{same}")
     command.add_argument("--text", required=True, metavar="FILE", help=TEXT)
     add_options(command, "float32", PRECISION)
-    command.number("--windows", low=1, default=100, help="passages of the text (default: 100)")
+    command.number("--windows", low=1, default=Settings.windows, help="passages of the text (default: %(default)s)")
     length = f"(default: {TOKENS_EACH}" + (f"; {BYTES_EACH} bytes)" if over_bytes else ")")
     command.number("--prompt", low=1, help=f"tokens of each before the first scored one {length}")
     command.number("--scored", low=1, help=f"scored tokens of each {length}")
     if over_bytes:
         what = "compare distributions of bytes, as where the tokenizers differ; lengths are then in bytes"
         command.add_argument("--bytes", dest="over_bytes", action="store_true", help=what)
-    command.number("--cores", low=1, default=2, help="processors that are used (default: %(default)s)")
+    command.number("--cores", low=1, default=Settings.cores, help="processors that are used (default: %(default)s)")
     what = "of fetched and converted models (default: %(default)s)"
-    command.add_argument("--assets", default="assets", metavar="FOLDER", help=what)
+    command.add_argument("--assets", default=Settings.assets, metavar="FOLDER", help=what)
 
 
 def check(asked: argparse.Namespace) -> None:

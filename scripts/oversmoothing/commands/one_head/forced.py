@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from oversmoothing.commands.one_head.text import RESAMPLES, SEED, Passage, entering, owners
+from oversmoothing.commands.one_head.text import Passage, entering, owners
 from oversmoothing.forced.certificate import certify
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import prepare
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
 from oversmoothing.forced.projection import LARGEST_DENSE, project_on
+from oversmoothing.measures.summaries import RESAMPLES, SEED
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.distributions import distributions
 from oversmoothing.numerics.statistics import LEVEL, draw_windows

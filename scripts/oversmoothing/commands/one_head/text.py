@@ -10,6 +10,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from oversmoothing.jobs import UserError
+from oversmoothing.measures.summaries import RESAMPLES, SEED
 from oversmoothing.models.device import autocast
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.spaced_positions import positions_of
@@ -17,7 +18,6 @@ from oversmoothing.numerics.statistics import WindowSums, summarise
 
 PASSAGES = 8  # at least so many, unless another number is asked for or the text is too short,
 LENGTH = 256  # each of so many tokens
-RESAMPLES, SEED = 2000, 1337  # of whole passages, for intervals; as `statistics` of the default config
 
 
 class Passage(NamedTuple):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 KL_FLOOR = 1e-9  # p_bn is clipped here in KL; every finite KL the thesis prints for greedy, top-k, top-p needs it
+NARROW = 1e-4  # brackets of TBAT up to this width are points
 TAU = 0.9  # mass of the nucleus set, thesis 4.1.1
 
 
