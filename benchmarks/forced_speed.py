@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def mixtures(folder: Path, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Head (v, r) of a model, mixtures (n, v) of its distributions with tokens, and its log-probabilities (n, v)."""
+    """Return a model's head (v, r), mixtures (n, v) of its distributions with tokens, and log-probabilities (n, v)."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -96,7 +96,7 @@ def mixtures(folder: Path, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def draw(v: int, r: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (v, r) with a decaying spectrum, and truths (n, v) of a head twice as wide."""
+    """Return weights (v, r) with a decaying spectrum, and truths (n, v) of a head twice as wide."""
     draws = np.random.default_rng(0)
     wide = draws.normal(size=(v, 2 * r)) * np.tile(np.arange(1, r + 1) ** -0.4, 2)
     wide[:, 0] = -0.8 * np.log(np.arange(1, v + 1))

@@ -99,7 +99,7 @@ def draw(models: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def _unit(shape: Shape) -> str:
-    """What a model reads and predicts; a shape states a vocabulary only for tokens."""
+    """Return what a model reads and predicts; a shape states a vocabulary only for tokens."""
     return "byte" if shape.get("vocabulary", VOCABULARY) == VOCABULARY else "token"
 
 

@@ -36,7 +36,7 @@ def check_models(config: Mapping[str, Any]) -> None:
 
 
 def missing_text(config: Mapping[str, Any]) -> list[str]:
-    """Messages about missing texts that the config names; what a study needs can be said without them."""
+    """Return messages about missing texts that the config names; what a study needs can be said without them."""
     globs = [("corpus.paths", pattern) for pattern in patterns(config)]
     globs += [(key, pattern) for key, of_study in studies.joined(config, "texts").items() for pattern in of_study]
     missing = [f"{key}: {why_none(pattern)}" for key, pattern in globs if not matching_files([pattern])]
@@ -61,7 +61,7 @@ def check_sources(rules: Iterable[Any], made: Iterable[str]) -> None:
 
 
 def _unreadable(config: Mapping[str, Any]) -> Iterator[str]:
-    """Messages about paths that Snakemake would read as containing a wildcard, or that break a line."""
+    """Yield messages about paths that Snakemake would read as containing a wildcard, or that break a line."""
     named = dict(_folders(config)) | _files(config) | {key: config[key] for key in ("results", "assets")}
     named |= {f"corpus.paths: {path}": path for path in user_files(config)}
     for key, globs in studies.joined(config, "texts").items():
@@ -86,7 +86,7 @@ def _missing(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _no_folders(config: Mapping[str, Any]) -> Iterator[str]:
-    """Messages about folders of results that cannot be made."""
+    """Yield messages about folders of results that cannot be made."""
     chosen = {
         "results": config["results"],
         "assets": config["assets"],
@@ -99,7 +99,7 @@ def _no_folders(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _files(config: Mapping[str, Any]) -> dict[str, str]:
-    """Paths of checkpoints, and of what the studies read, by key."""
+    """Return paths of checkpoints, and of what the studies read, by key."""
     lists = {"family": config["family"], "truths": config["truths"]}
     return studies.joined(config, "files") | {
         f"{key}.{i}.path": entry["path"]
@@ -110,7 +110,7 @@ def _files(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _folders(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys and paths of the folders and GGUF files given in place of a hub name."""
+    """Yield keys and paths of the folders and GGUF files given in place of a hub name."""
     named: dict[str, Named] = {
         f"{key}.{i}.hub": entry["hub"]
         for key in ("truths", "family")

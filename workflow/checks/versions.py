@@ -9,7 +9,7 @@ from plan.settings import ConfigError
 
 
 def other_versions() -> list[str]:
-    """Message about the packages that results depend on and that are installed in another version than the lock's."""
+    """Return the message about packages that results depend on and whose installed version is not the lock's."""
     unlike = [f"{name} {there} is installed and {locked} locked" for name, (there, locked) in unlike_lock().items()]
     change = "results may differ, and Snakemake does not notice the change"
     message = f"{', '.join(unlike)}: {change}; run `make env` or `pip install -r envs/lock.txt`"

@@ -90,7 +90,10 @@ def _behind(kind: str) -> Arm:
 
 
 def objective_keys(*names: str) -> dict[str, Any]:
-    """Schema of an objective (`training.objective`) with one of these names: its keys, without a description."""
+    """Return the schema of an objective (`training.objective`) with one of these names.
+
+    It has the objective's keys, without a description.
+    """
     known = [(name, OBJECTIVES[name]) for name in names if name in OBJECTIVES]
     bounds = {"type": "number", "minimum": 0, "maximum": 1}
     parameters = {own.key: {"description": f"Of `{name}`: {own.meaning}.", **bounds} for name, own in known}
@@ -197,7 +200,10 @@ KINDS_OF_FAMILY = tuple(dict.fromkeys(arm.kind for arm in OF_FAMILY))
 
 
 def asked(entry: Mapping[str, Any]) -> Arm:
-    """The arm that an entry of `family` asks for: of those that it has keys and values of, the one with most keys."""
+    """Return the arm that an entry of `family` asks for.
+
+    Of those whose keys and values it has, it is the one with most keys.
+    """
     return max((arm for arm in OF_FAMILY if _fits(arm, entry)), key=lambda arm: len(arm.keys))
 
 
@@ -208,7 +214,7 @@ def _fits(arm: Arm, entry: Mapping[str, Any]) -> bool:
 
 
 def family_keys() -> dict[str, dict[str, Any]]:
-    """Schemas of the keys of entries of `family`; of a key that arms share, the values of all."""
+    """Return schemas of the keys of entries of `family`; of a key that arms share, the values of all."""
     keys: dict[str, dict[str, Any]] = {}
     for arm in OF_FAMILY:
         for key, schema in arm.keys.items():

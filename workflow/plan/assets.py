@@ -13,7 +13,9 @@ from plan.tokens import tokenizer
 
 
 def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Sources of the assets, by name: ``repository`` and ``revision``, the user's ``folder``, or what is converted.
+    """Return sources of the assets, by name.
+
+    A source is a ``repository`` and ``revision``, the user's ``folder``, or what is converted.
 
     That is the user's file, ``gguf``, or a ``package`` with the ``sha256`` of its wheel.
     ``otherwise`` is the revision to fetch if the hub lacks ``revision``; ``instead_of`` is the missing folder in whose
@@ -48,7 +50,7 @@ def _of_studies(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
 
 def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Sources of the assets of each repository on the hub, by name, each with its training ``step`` or None."""
+    """Return sources of the assets of each repository on the hub, by name, each with its training ``step`` or None."""
     steps = {name: at for name, (_, at) in studies.joined(config, "assets").items()}
     gathered: dict[str, dict[str, dict[str, Any]]] = {}
     for name, source in by_name(config).items():
@@ -64,7 +66,7 @@ def hub_source(source: Named, revision: str) -> dict[str, str]:
 
 
 def files_in_folder(source: Mapping[str, str]) -> list[str]:
-    """Files of the user, so that Snakemake sees any change; empty for a model on the hub or in a package."""
+    """Return files of the user, so that Snakemake sees any change; empty for a model on the hub or in a package."""
     if "gguf" in source:
         return [source["gguf"]]
     folder = Path(source.get("folder", ""))
@@ -74,7 +76,10 @@ def files_in_folder(source: Mapping[str, str]) -> list[str]:
 
 
 def weight_bytes(manifest: str | Path) -> int | None:
-    """Bytes of the weights that a manifest lists; None until it exists, or if it is damaged, which the job says."""
+    """Return the number of bytes of the weights that a manifest lists.
+
+    None until it exists, or if it is damaged, which the job says.
+    """
     try:
         files = json.loads(Path(manifest).read_text(encoding="utf-8"))["files"]
         return sum(facts["size"] for path, facts in files.items() if path.endswith(".safetensors"))
@@ -83,6 +88,6 @@ def weight_bytes(manifest: str | Path) -> int | None:
 
 
 def step(revision: str) -> int | None:
-    """Training step in a revision's name: 143000 in step143000 or stage1-step143000-tokens300B."""
+    """Return the training step in a revision's name: 143000 in step143000 or stage1-step143000-tokens300B."""
     match = re.search(r"(?<![A-Za-z])(?:step|checkpoint)[-_]?(\d+)", revision)
     return int(match[1]) if match else None

@@ -18,22 +18,22 @@ TEXT_PER_BYTE = dict.fromkeys(PARQUET, TEXT_PER_PARQUET) | dict.fromkeys(COMPRES
 
 
 def is_fetched(config: Mapping[str, Any]) -> bool:
-    """Whether the text is a dataset that `snakemake assets` fetches."""
+    """Return whether the text is a dataset that `snakemake assets` fetches."""
     return config["corpus"]["source"] == "fineweb"
 
 
 def patterns(config: Mapping[str, Any]) -> list[str]:
-    """Globs of the user's text; empty for a source that does not read the user's files."""
+    """Return globs of the user's text; empty for a source that does not read the user's files."""
     return [] if config["corpus"]["source"] in WITHOUT_PATHS else config["corpus"]["paths"]
 
 
 def user_files(config: Mapping[str, Any]) -> list[str]:
-    """Files of the user's text, sorted."""
+    """Return files of the user's text, sorted."""
     return matching_files(patterns(config))
 
 
 def local_shards(config: Mapping[str, Any]) -> list[Path]:
-    """Shards of the corpus in the user's folder; empty if they come from the hub."""
+    """Return shards of the corpus in the user's folder; empty if they come from the hub."""
     fineweb = config["corpus"]["fineweb"]
     if not is_fetched(config) or not fineweb["repository"].startswith(("/", ".", "~")):
         return []
@@ -41,14 +41,14 @@ def local_shards(config: Mapping[str, Any]) -> list[Path]:
 
 
 def text_bytes(config: Mapping[str, Any]) -> int:
-    """Estimated size of the text in the user's files, decompressed."""
+    """Return the estimated size of the text in the user's files, decompressed."""
     return round(
         sum(TEXT_PER_BYTE.get(Path(path).suffix.lower(), 1) * Path(path).stat().st_size for path in user_files(config))
     )
 
 
 def memory(config: Mapping[str, Any], attempt: int = 1) -> int:
-    """Estimated memory of building the corpus in MB.
+    """Return the estimated memory of building the corpus in MB.
 
     With the user's files it grows by at most four bytes per byte of text: a hash of each document, and one of each word
     in validation and evaluation, sorted once. Shards of a dataset need less.
@@ -57,7 +57,7 @@ def memory(config: Mapping[str, Any], attempt: int = 1) -> int:
 
 
 def corpus_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of the corpus: its keys in the config and, for docstrings, the versions of the packages."""
+    """Return settings of the corpus: its keys in the config and, for docstrings, the versions of the packages."""
     corpus = config["corpus"]
     if is_fetched(config):  # the fetched manifest says which shards, and how much of each
         chosen = {key: corpus[key] for key in ("source", "column", "separator")}
@@ -76,19 +76,19 @@ def identity(config: Mapping[str, Any], text: Mapping[str, str]) -> dict[str, An
 
 
 def fetch_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings on which a fetched dataset depends."""
+    """Return settings on which a fetched dataset depends."""
     corpus = config["corpus"]
     fetched = {key: value for key, value in corpus["fineweb"].items() if key != "validation"}
     return settings(**fetched, column=corpus["column"])
 
 
 def fetched_folder(config: Mapping[str, Any]) -> str:
-    """Folder of a dataset's files, which the configs that use it share."""
+    """Return the folder of a dataset's files, which the configs that use it share."""
     return f"{config['assets'].rstrip('/')}/{config['corpus']['fineweb']['repository']}"
 
 
 def bytes_needed(config: Mapping[str, Any]) -> dict[str, int]:
-    """Minimum number of bytes of each split for training, if there is any, and windows to be possible."""
+    """Return the minimum number of bytes of each split for training, if there is any, and windows to be possible."""
     blocks = [model.shape["block"] for model in of_type(Trained, by_name(config))]
     window = config["windows"]["prompt"] + config["windows"]["scored"]
     block = max(blocks, default=-1)

@@ -17,7 +17,10 @@ CONTEXT = {"truth": 1000, "family": 0}  # bytes before a window that a byte view
 
 
 def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Every model of a config except those that studies add (`plan.studies.models`), by name, which must differ."""
+    """Return every model of a config except those that studies add (`plan.studies.models`), by name.
+
+    The names must differ.
+    """
     models: list[Model] = []
     for seed in config["seeds"]:
         members = [trained_member(config, entry, seed) for entry in trained_here(config)]
@@ -40,12 +43,12 @@ def by_name(config: Mapping[str, Any]) -> dict[str, Model]:
 
 
 def truncated_model(config: Mapping[str, Any]) -> str:
-    """What to call the model whose head is truncated."""
+    """Return what to call the model whose head is truncated."""
     return config["svd_of"] or "the full model"
 
 
 def trials(config: Mapping[str, Any]) -> dict[str, Trial]:
-    """Trainings that decide the learning rate of each member of the family, by name, which must differ."""
+    """Return trainings that decide the learning rate of each member of the family, by name, which must differ."""
     trials: dict[str, Trial] = {}
     for member in (trained_member(config, entry, config["learning_rates"]["seed"]) for entry in trained_here(config)):
         for rate in config["learning_rates"]["tried"]:
@@ -63,7 +66,7 @@ def trials(config: Mapping[str, Any]) -> dict[str, Trial]:
 
 
 def tried(trials: Mapping[str, Trial]) -> dict[str, list[str]]:
-    """Names of the trials of each arm."""
+    """Return names of the trials of each arm."""
     by_arm: dict[str, list[str]] = {}
     for name, trial in trials.items():
         by_arm.setdefault(trial.member, []).append(name)
@@ -71,30 +74,33 @@ def tried(trials: Mapping[str, Trial]) -> dict[str, list[str]]:
 
 
 def learning_rate_file(config: Mapping[str, Any], model: Model) -> str | None:
-    """File with the learning rate that was chosen for a member of the family; None where the config says it."""
+    """Return the file with the learning rate that was chosen for a member of the family.
+
+    None where the config says it.
+    """
     of_family = isinstance(model, Trained) and model.kind in ("family", *ALONE)
     chosen = of_family and config["learning_rates"]["tried"]
     return f"{config['results'].rstrip('/')}/learning_rates/{model.arm}.json" if chosen else None
 
 
 def names(models: Mapping[str, Model], *kinds: str) -> list[str]:
-    """Names of the models of the given kinds, kind by kind, each in the config's order."""
+    """Return names of the models of the given kinds, kind by kind, each in the config's order."""
     return [model.name for kind in kinds for model in models.values() if model.kind == kind]
 
 
 def model_rows(models: Mapping[str, Model], *kinds: str) -> list[dict[str, Any]]:
-    """Rows for a table or figure, in the order of `names`: the facts of each model."""
+    """Return rows for a table or figure, in the order of `names`: the facts of each model."""
     return [models[name].facts for name in names(models, *kinds)]
 
 
 def replicated(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Facts of the models of the family and its arms, all held against the truths; none with one seed."""
+    """Return facts of the models of the family and its arms, all held against the truths; none with one seed."""
     rows = [row for row in model_rows(by_name(config), *KINDS_OF_FAMILY) if None not in (row["rank"], row["seed"])]
     return rows if len({row["seed"] for row in rows}) > 1 else []
 
 
 def listed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the file that lists all models: ``name``, ``kind``, ``rank``, ``seed``, ``arm``, ``source``."""
+    """Return rows of the file that lists all models: ``name``, ``kind``, ``rank``, ``seed``, ``arm``, ``source``."""
     known = by_name(config) | studies.models(config) | trials(config)
     columns = ("name", "kind", "rank", "seed", "arm")
     return [
@@ -105,7 +111,7 @@ def listed(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the models that claims compare: ``model``, ``kind``, ``rank``, ``role``, ``training``.
+    """Return rows of the models that claims compare: ``model``, ``kind``, ``rank``, ``role``, ``training``.
 
     ``role`` is the thesis's rank that the model stands for (`published_as`; its own rank for a head made from another),
     None if that is not a number; ``training`` the model whose training it is from. Claims speak of heads, so that byte
@@ -126,7 +132,10 @@ def compared_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def followed_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the progress table: ``model``, ``kind``, ``settings``, ``learning_rate`` (a file), ``checkpoints``."""
+    """Return rows of the progress table.
+
+    Its columns are ``model``, ``kind``, ``settings``, ``learning_rate`` (a file) and ``checkpoints``.
+    """
     return [
         {
             "model": model.name,
@@ -140,29 +149,29 @@ def followed_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def family_ranks(config: Mapping[str, Any]) -> list[int]:
-    """Ranks of the family, lowest first."""
+    """Return ranks of the family, lowest first."""
     return sorted({model.rank for model in by_name(config).values() if model.kind == "family" and model.rank})
 
 
 def with_truncated_heads(models: Mapping[str, Model]) -> dict[str, Model]:
-    """Truncated heads, the models whose heads were truncated, and the truths, by name."""
+    """Return the truncated heads, the models whose heads were truncated, and the truths, by name."""
     sources = {head.source for head in of_type(DerivedHead, models)}
     return {name: model for name, model in models.items() if model.kind != "family" or name in sources}
 
 
 def checkpoints(config: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """Folder of a model's checkpoints, and number of steps between them."""
+    """Return the folder of a model's checkpoints, and the number of steps between them."""
     folder = config["checkpoints"]["folder"] or f"{config['results'].rstrip('/')}/checkpoints"
     return {"folder": f"{folder}/{model}", "interval": config["checkpoints"]["interval"]}
 
 
 def trained_here(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Entries of the family that are trained here."""
+    """Return entries of the family that are trained here."""
     return [entry for entry in config["family"] if not {"path", "hub"} & set(entry)]
 
 
 def trained_member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Trained:
-    """Member of the family that an entry asks for."""
+    """Return the member of the family that an entry asks for."""
     arm = asked(entry)
     shape, training = ({key: entry[key] for key in keys} for keys in (arm.model, arm.training))
     if "max_steps" in training:  # the rate rises over the same share of all steps
@@ -216,14 +225,14 @@ def _from_hub(config: Mapping[str, Any], entry: Mapping[str, Any], kind: str) ->
 
 
 def full_models(models: Iterable[Model]) -> dict[int, str]:
-    """Name of the member of the family with the highest rank, by seed, among those trained here."""
+    """Return the name of the member of the family with the highest rank, by seed, among those trained here."""
     known = list(models)
     seeds = sorted({model.seed for model in known if model.seed is not None})
     return {seed: model.name for seed in seeds if (model := _full_model(known, seed))}
 
 
 def _full_model(models: Iterable[Model], seed: int) -> Model | None:
-    """Member of the family with the highest rank among those trained here; None if there is none."""
+    """Return the member of the family with the highest rank among those trained here; None if there is none."""
     trained = [model for model in models if isinstance(model, Trained) and (model.kind, model.seed) == ("family", seed)]
     return max(trained, key=lambda model: model.rank or 0, default=None)
 
@@ -257,7 +266,7 @@ def _hub_settings(config: Mapping[str, Any], entry: Mapping[str, Any], context: 
 
 
 def capped(config: Mapping[str, Any]) -> list[str]:
-    """Names of the members of the family whose logits are capped, and of those with their heads truncated.
+    """Return names of the members of the family whose logits are capped, and of those with their heads truncated.
 
     No head gives their logits, so what needs linear ones (BAT, what a head forces) leaves them out.
     """
@@ -267,12 +276,12 @@ def capped(config: Mapping[str, Any]) -> list[str]:
 
 
 def byte_view_settings(config: Mapping[str, Any], model: ByBytes) -> dict[str, Any]:
-    """Settings on which the distributions of a byte view depend."""
+    """Return settings on which the distributions of a byte view depend."""
     return settings(**{key: config["inference"][key] for key in ("precision", "threads")} | model.settings)
 
 
 def byte_views(config: Mapping[str, Any], *kinds: str) -> list[str]:
-    """Names of the byte views of some kinds ("truth", "family").
+    """Return names of the byte views of some kinds ("truth", "family").
 
     They have distributions of bytes and no more: what needs a head, hidden states or samples leaves them out.
     """

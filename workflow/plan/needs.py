@@ -28,7 +28,7 @@ DOCSTRINGS = 10_000_000  # bytes of text
 
 
 def study(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts for `oversmoothing.run.needs`; sizes of text and downloads are estimates until the files exist."""
+    """Return facts for `oversmoothing.run.needs`; sizes of text and downloads are estimates until the files exist."""
     known = by_name(config)
     shards, text = _dataset(config) if is_fetched(config) else ({}, _text(config))
     sources = assets.by_name(config).values()
@@ -72,7 +72,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _dataset(config: Mapping[str, Any]) -> tuple[dict[str, int], int]:
-    """Bytes to fetch, by name, and bytes of text in them."""
+    """Return bytes to fetch, by name, and bytes of text in them."""
     fineweb = config["corpus"]["fineweb"]
     fetched: dict[str, int] = {}
     text = 0

@@ -15,7 +15,10 @@ MORE = 5.0
 
 
 def seconds(config: Mapping[str, Any], job: Any) -> float:
-    """Seconds of one processor that a job of Snakemake takes; of a training and a byte view, from its operations."""
+    """Return seconds of one processor that a job of Snakemake takes.
+
+    Of a training and a byte view they follow from its operations.
+    """
     settings, rule = job.params.get("settings"), job.rule.name
     rate = 1e12 * (TFLOPS[0] if gpus(config) else next(iter(CORES.values())))
     operations: float | None = None

@@ -14,12 +14,15 @@ CONVERTED = 12  # bytes of memory for a byte of GGUF: float32 has eight times th
 
 
 def scaled(resource: int, attempt: int) -> int:
-    """Resource of an attempt, half as much again for each retry, so that a job short of memory or time gets more."""
+    """Return the resource of an attempt, half as much again for each retry.
+
+    So a job short of memory or time gets more.
+    """
     return resource * (1 + attempt) // 2
 
 
 def per_attempt(**resources: int) -> dict[str, Callable[[Any, int], int]]:
-    """Resources of a rule, by name, as functions of the attempt (see `scaled`)."""
+    """Return resources of a rule, by name, as functions of the attempt (see `scaled`)."""
 
     def of(resource: int) -> Callable[[Any, int], int]:
         return lambda wildcards, attempt: scaled(resource, attempt)
@@ -28,13 +31,13 @@ def per_attempt(**resources: int) -> dict[str, Callable[[Any, int], int]]:
 
 
 def gpus(config: Mapping[str, Any]) -> int:
-    """Number of GPUs requested by a job that computes with PyTorch; 0 if it would not use one."""
+    """Return the number of GPUs requested by a job that computes with PyTorch; 0 if it would not use one."""
     seen = Path("/dev/nvidia0").exists()
     return int(config["device"] == "cuda" or (config["device"] == "auto" and seen))
 
 
 def scoring(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Where models are scored: ``device``, its ``gpus``, and ``code`` imported for it.
+    """Return where models are scored: ``device``, its ``gpus``, and ``code`` imported for it.
 
     Of bytes that is a processor, without PyTorch; of tokens a GPU where there is one.
     """
@@ -44,7 +47,7 @@ def scoring(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def training_memory(model: Trained, attempt: int = 1) -> int:
-    """Estimated memory of a training in MB.
+    """Return the estimated memory of a training in MB.
 
     Weights, gradients, moments and their saved copies, and 3 GB for PyTorch and activations, in each process.
     """
@@ -53,7 +56,7 @@ def training_memory(model: Trained, attempt: int = 1) -> int:
 
 
 def training_time(config: Mapping[str, Any], model: Trained) -> int:
-    """Generous estimate of the time of a training in minutes, at most a day.
+    """Return a generous estimate of the time of a training in minutes, at most a day.
 
     Six floating-point operations per weight and byte, at a third of the speed of a 2020 GPU on models this small, or at
     the speed of one CPU thread. A training that reaches its limit saves its state, and its retry continues from there,
@@ -66,12 +69,15 @@ def training_time(config: Mapping[str, Any], model: Trained) -> int:
 
 
 def stop_signal(model: Trained) -> str:
-    """SLURM option that sends SIGTERM to a training two minutes, and one more per GB to save, before its time limit."""
+    """Return the SLURM option that sends SIGTERM to a training before its time limit.
+
+    It is sent two minutes before, and one minute more per GB to save.
+    """
     return f"--signal=TERM@{120 + 60 * round(checkpoint_bytes(model.shape) / 10**9)}"
 
 
 def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -> int:
-    """Estimated memory of sampling in MB: keys and values of a batch, weights, and 2 GB for PyTorch."""
+    """Return the estimated memory of sampling in MB: keys and values of a batch, weights, and 2 GB for PyTorch."""
     if isinstance(model, Hub):
         return scaled(hub_truth_memory(config), attempt)
     shape = model.shape or config["model"]
@@ -81,12 +87,12 @@ def sampling_memory(config: Mapping[str, Any], model: Model, attempt: int = 1) -
 
 
 def hub_truth_memory(config: Mapping[str, Any]) -> int:
-    """Memory in MB for a truth from the hub: EvaByte's 6.5 billion weights, in float32 on a CPU."""
+    """Return the memory in MB for a truth from the hub: EvaByte's 6.5 billion weights, in float32 on a CPU."""
     return 20_000 if gpus(config) else 32_000
 
 
 def byte_view_memory(config: Mapping[str, Any], model: ByBytes, attempt: int = 1) -> int:
-    """Estimated memory of a byte view in MB: float32 weights, 2 MB a scored byte, and 2 GB for PyTorch.
+    """Return the estimated memory of a byte view in MB: float32 weights, 2 MB a scored byte, and 2 GB for PyTorch.
 
     Weights on the hub mostly take two bytes each. Until they are listed, 16 GB are requested.
     """
@@ -97,7 +103,7 @@ def byte_view_memory(config: Mapping[str, Any], model: ByBytes, attempt: int = 1
 
 
 def byte_view_operations(config: Mapping[str, Any], model: ByBytes) -> int | None:
-    """Estimated operations of a byte view over all windows; None until its weights are listed.
+    """Return the estimated operations of a byte view over all windows; None until its weights are listed.
 
     Two per weight and token of a window's tree: one token for four bytes that are only read, and one a scored byte.
     """
@@ -108,19 +114,22 @@ def byte_view_operations(config: Mapping[str, Any], model: ByBytes) -> int | Non
 
 
 def byte_view_time(config: Mapping[str, Any], model: ByBytes) -> int:
-    """Generous estimate of the time of a byte view in minutes, at most a day, at the speeds of `training_time`."""
+    """Return a generous estimate of a byte view's time in minutes, at most a day, at the speeds of `training_time`."""
     operations = byte_view_operations(config, model)
     speed = 3e13 if gpus(config) else 1e10 * config["inference"]["threads"]
     return 240 if operations is None else min(DAY, 30 + round(operations / speed / 60))
 
 
 def _stored(config: Mapping[str, Any], model: ByBytes) -> int | None:
-    """Bytes of the weights of a model from the hub."""
+    """Return the number of bytes of the weights of a model from the hub."""
     return weight_bytes(f"{config['assets'].rstrip('/')}/{model.settings['asset']}.json")
 
 
 def asset_memory(source: Mapping[str, str], attempt: int = 1) -> int:
-    """Estimated memory in MB of what fetches an asset (`assets.by_name`), or makes it: PyTorch and float32 weights."""
+    """Return the estimated memory in MB of what fetches or makes an asset (`assets.by_name`).
+
+    It holds PyTorch and float32 weights.
+    """
     if "package" in source:
         return scaled(3000, attempt)
     if "gguf" not in source:

@@ -11,7 +11,7 @@ from plan.settings import settings
 
 
 def judged_decodings(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Decodings whose samples are judged, by model.
+    """Return decodings whose samples are judged, by model.
 
     Of truncated heads that is only `pure` (Table H.1), of arms and byte views none.
     """
@@ -23,7 +23,7 @@ def judged_decodings(config: Mapping[str, Any]) -> dict[str, list[str]]:
 def sampling_settings(
     config: Mapping[str, Any], decodings: Iterable[Mapping[str, Any]], model: Model | None = None
 ) -> dict[str, Any]:
-    """Settings on which samples under the given decodings depend, including those of a truth from the hub."""
+    """Return settings on which samples under the given decodings depend, including those of a truth from the hub."""
     inference = config["inference"]
     chosen = {
         "decodings": list(decodings),

@@ -23,7 +23,7 @@ def settings(**values: Any) -> dict[str, Any]:
 
 
 def wanted(config: Mapping[str, Any], made: Sequence[str]) -> list[str]:
-    """Tables and figures of the names in the config, of those that it can make; all for null."""
+    """Return tables and figures of the names in the config, of those that it can make; all for null."""
     if config["wanted"] is None:
         return list(made)
     known = sorted({PurePath(path).stem for path in made})

@@ -51,17 +51,17 @@ class Study:
 
 
 def there() -> list[str]:
-    """Names of all studies, which are those of their folders."""
+    """Return names of all studies, which are those of their folders."""
     return sorted(path.parent.name for path in FOLDER.glob("*/rules.smk"))
 
 
 def with_part(config: Config, file: str) -> list[str]:
-    """Names of the studies of a config that have a file of this name, in its order."""
+    """Return names of the studies of a config that have a file of this name, in its order."""
     return [name for name in config["studies"] if (FOLDER / name / file).is_file()]
 
 
 def code(config: Config, file: str) -> list[str]:
-    """Paths of the files of this name of the studies of a config, as `tracking.planned.fingerprints` takes them."""
+    """Return paths of the files of this name of a config's studies, as `tracking.planned.fingerprints` takes them."""
     return [f"studies/{name}/{file}" for name in with_part(config, file)]
 
 
@@ -71,7 +71,7 @@ def stories(config: Config) -> list[Path]:
 
 
 def sections(file: str) -> dict[str, Any]:
-    """Sections of the config that the studies hold in a file of this name: their defaults or their schemas."""
+    """Return sections of the config that the studies hold in a file of this name: their defaults or their schemas."""
     merged: dict[str, Any] = {}
     for name in there():
         merge(merged, deepcopy(_read(FOLDER / name / file)))
@@ -93,7 +93,7 @@ def merge(into: dict[str, Any], part: Mapping[str, Any]) -> None:
 
 
 def mistakes(config: Config) -> Iterator[str]:
-    """Messages of the studies of a config about it, and about those that they need."""
+    """Yield messages of the studies of a config about it, and about those that they need."""
     for i, name in enumerate(config["studies"]):
         for needed in needs(name):
             if needed not in config["studies"][:i]:
@@ -133,7 +133,7 @@ def tested(config: Config) -> dict[str, tuple[str, ...]]:
 
 
 def needs(name: str) -> tuple[str, ...]:
-    """Names of the studies that a study needs."""
+    """Return names of the studies that a study needs."""
     return _study(name).needs if (FOLDER / name / "plan.py").is_file() else ()
 
 

@@ -34,7 +34,7 @@ CLAIMED = {  # tables of the core that claims read, and the thesis's tables that
 def compared(
     config: Mapping[str, Any], kind: str, metrics: Iterable[str] = (), itself: bool = False
 ) -> list[dict[str, Any]]:
-    """Rows of a table of some metrics beside the thesis's, one per model of a kind.
+    """Return rows of a table of some metrics beside the thesis's, one per model of a kind.
 
     They are the facts of the model, ``published_as``, and ``differs``: the settings in which it differs from the
     thesis's model of that name, out of "data" (corpus), "scale" (shape, or a shape that the config does not know),
@@ -79,7 +79,7 @@ def claimed(config: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def all_truths(config: Mapping[str, Any], metrics: Iterable[str] = ()) -> dict[str, Any]:
-    """Row "all truths", which pools all truths; the thesis prints the mean over its two."""
+    """Return the row "all truths", which pools all truths; the thesis prints the mean over its two."""
     truths = compared(config, "truth", metrics)
     published = {truth["published_as"] for truth in truths}
     differs = dict.fromkeys(name for truth in truths for name in truth["differs"])
@@ -94,5 +94,5 @@ def _is_thesis_recipe(training: Mapping[str, Any]) -> bool:
 
 
 def _is_fineweb(corpus: Mapping[str, Any]) -> bool:
-    """Whether the text is the thesis's: FineWeb, from the hub or from a folder of that name."""
+    """Return whether the text is the thesis's: FineWeb, from the hub or from a folder of that name."""
     return corpus["source"] == "fineweb" and Path(corpus["fineweb"]["repository"]).name == "fineweb"

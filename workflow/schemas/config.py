@@ -16,7 +16,7 @@ FILE = Path(__file__).parent / "config.schema.yaml"
 
 
 def read_schema() -> dict[str, Any]:
-    """Schema with the studies, and what the library declares: corpus sources, metrics, decoding methods."""
+    """Return the schema with the studies, and what the library declares: corpus sources, metrics, decoding methods."""
     schema = yaml.load(FILE.read_text(encoding="utf-8"), studies.LOADER)
     sections = schema["properties"]
     sections["studies"]["items"] = {"enum": studies.there()}

@@ -70,7 +70,7 @@ def updated(path: Path) -> str:
 
 
 def keys() -> str:
-    """One section per top-level key of the config, by subject, with a table of the keys below it."""
+    """Return one section per top-level key of the config, by subject, with a table of the keys below it."""
     schema = read_schema()
     default = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
     studies.fill_in(default)
@@ -133,12 +133,12 @@ def _short(package: ModuleType) -> str:
 
 
 def _about(name: str) -> Any:
-    """What made a kept run."""
+    """Return what made a kept run."""
     return json.loads((STUDIES / name / "run.json").read_text(encoding="utf-8"))
 
 
 def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str, Any], skip: set[int]) -> Iterator[str]:
-    """Rows of the keys below a section, depth first."""
+    """Yield rows of the keys below a section, depth first."""
     for name, part in _properties(section):
         if id(part) in skip:
             continue
@@ -152,14 +152,14 @@ def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str,
 
 
 def _properties(section: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Keys directly below a section, or below each of the forms that it may have."""
+    """Yield keys directly below a section, or below each of the forms that it may have."""
     own = section.get("items", section)
     for option in (own, *own.get("anyOf", [])):
         yield from option.get("properties", {}).items()
 
 
 def _values(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
-    """Allowed values of a key, in words."""
+    """Return the allowed values of a key, in words."""
     if "$ref" in part:
         part = defs[part["$ref"].rpartition("/")[2]]
     if "enum" in part:

@@ -48,7 +48,7 @@ def complete(workflow: Any, results: str, assets: str) -> None:
 def asked_of_files(
     rules: Iterable[Any], results: str, assets: str
 ) -> Callable[[Any, Any, Any], dict[str, dict[str, Any]]]:
-    """Parameter `asked` of all rules: what a job's inputs and outputs should be.
+    """Return the parameter `asked` of all rules: what a job's inputs and outputs should be.
 
     Snakemake compares settings with its own records. Results whose records were lost, or not copied with them, would
     pass as up to date, and so would one result copied in place of another; but each file states its name and the

@@ -22,7 +22,10 @@ LONG = 1_000_000_000  # bytes: a digest of more takes longer than a few seconds
 
 
 def contents(files: Iterable[str | Path], what: str = "text") -> dict[str, str]:
-    """Size and SHA-256 of each file that exists, by its path; a bar says `what` is checked if that takes long."""
+    """Return the size and SHA-256 of each file that exists, by its path.
+
+    A bar says `what` is checked if that takes long.
+    """
     known = _read_kept()
     now, stats = time.time_ns(), {str(file): Path(file).stat() for file in files if Path(file).is_file()}
     keys = {

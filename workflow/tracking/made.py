@@ -53,7 +53,7 @@ def explain(results: str | Path) -> None:
 
 
 def _commit() -> str:
-    """Commit of the code, with "-dirty" where files differ from it; "unknown" outside a clone."""
+    """Return the commit of the code, with "-dirty" where files differ from it; "unknown" outside a clone."""
     describe = ["describe", "--always", "--dirty", "--abbrev=12"]
     asked = ["git", "--no-optional-locks", "-C", str(ROOT), *describe]
     with suppress(OSError, subprocess.SubprocessError):

@@ -154,7 +154,7 @@ def prepare_tangent(weights: np.ndarray, gain: np.ndarray) -> TangentBasis:
 
 
 def find_twins(weights: np.ndarray) -> np.ndarray | None:
-    """For each row the first that is equal, (v,); None if no two are. It may miss some where sums are equal."""
+    """Return for each row the first that is equal, (v,); None if no two are. It may miss some where sums are equal."""
     _, first, key = np.unique(weights.sum(axis=1), return_index=True, return_inverse=True)
     if len(first) == len(weights):
         return None
@@ -176,7 +176,7 @@ def _checked(weights: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal(weights: np.ndarray) -> np.ndarray:
-    """Orthonormal basis (v, m) of the column space of [W, 1]."""
+    """Return an orthonormal basis (v, m) of the column space of [W, 1]."""
     columns = np.ones((len(weights), weights.shape[1] + 1), order="F")  # LAPACK's order, which saves a copy
     np.subtract(weights, weights.mean(axis=0), out=columns[:, :-1])
     lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))

@@ -15,7 +15,7 @@ FEASIBLE, INFEASIBLE = 0, 2  # status codes of linprog
 
 
 def reject_set_by_linear_programs(weights: np.ndarray, p: np.ndarray, delta: float = DELTA) -> np.ndarray:
-    """BAT-reject set, bool (v,), of one distribution (v,) under a head (v, d), computed with SciPy's HiGHS.
+    """Return the BAT-reject set, bool (v,), of one distribution (v,) under a head (v, d), computed with SciPy's HiGHS.
 
     Token i is in the set if there is q with q_i = 0, sum q = 1, 0 <= q <= p e^delta and W^T q = W^T p (thesis 4.1.6 and
     appendix D; M. Finlayson, J. Hewitt, A. Koller, S. Swayamdipta and A. Sabharwal, "Closing the curious case of neural
@@ -49,7 +49,7 @@ def constraint_matrix(weights: np.ndarray) -> np.ndarray:
 
 
 def feasible(constraints: np.ndarray, p: np.ndarray, delta: float, token: int) -> bool:
-    """Whether the linear program of one token, given `constraint_matrix`, has a solution, so that BAT rejects it."""
+    """Return whether one token's linear program, given `constraint_matrix`, has a solution, so that BAT rejects it."""
     with np.errstate(over="ignore"):
         most = p / p[token]
     least = -np.minimum(np.expm1(delta) * most, REACH)

@@ -153,7 +153,7 @@ def reject_set(
 
 
 def _empty_proofs(n: int, v: int, m: int) -> tuple[np.ndarray, np.ndarray]:
-    """Arrays of `Certificates` before any decision."""
+    """Return arrays of `Certificates` before any decision."""
     return np.full((n, v, m), -1, np.int16), np.full((n, v, v), 3, np.int8)
 
 
@@ -218,7 +218,7 @@ def bracket(
 
 
 def _solve_large(basis: Basis, normals: np.ndarray, p: np.ndarray, bound: float, mass_tolerance: float) -> np.ndarray:
-    """Status of each token: by `simplex` where few have mass, as after top-k, and else by `large`."""
+    """Return the status of each token: by `simplex` where few have mass, as after top-k, and else by `large`."""
     columns = basis.columns
     status = np.full(p.shape, simplex.REJECTED, np.int8)
     norms = np.sqrt(np.einsum("ij,ij->i", columns, columns))

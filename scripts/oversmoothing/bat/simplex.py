@@ -165,7 +165,7 @@ def _accept_rows(state):
 
 @inner(fastmath=True)
 def _deepest(tableau, r, bound):
-    """Upper bound of the distance by which the basic token of row r can fall below 1 in the box."""
+    """Return the upper bound of the distance by which the basic token of row r can fall below 1 in the box."""
     positive, negative = 0.0, 0.0
     for j in range(tableau.shape[1]):
         value = tableau[r, j]
@@ -238,7 +238,7 @@ def _minimise(state, token):
 
 @inner()
 def _price(state, row, careful):
-    """Nonbasic token whose move lowers a row fastest (Dantzig), or the first by index (Bland)."""
+    """Return the nonbasic token whose move lowers a row fastest (Dantzig), or the first by index (Bland)."""
     tableau, _, nonbasic, _, x_nonbasic, _, _, _, _ = state
     own, chosen = tableau[row], -1
     best = SMALLEST_PRICE if careful else _highest_price(own, x_nonbasic)
@@ -282,7 +282,7 @@ def _move(state, j, direction, furthest, slack):
 
 @inner()
 def _ratio(speeds, basic, x_basic, bound, furthest, slack):
-    """Result of the ratio test: the blocking row or -1, the step length, and whether the row is blocked at E."""
+    """Return the blocking row or -1, the step length, and whether the row is blocked at E, by the ratio test."""
     relaxed = _nearest(speeds, x_basic, bound, furthest, slack)
     row, step, at_bound, largest = -1, furthest, False, 0.0
     for r in range(len(basic)):
@@ -334,7 +334,7 @@ def _eliminate(matrix, pivotal, factors):
 
 @inner()
 def _drift(matrix, support, state):
-    """Relative error of the constraints at the last vertex, from rounding."""
+    """Return the relative error of the constraints at the last vertex, from rounding."""
     _, basic, nonbasic, x_basic, x_nonbasic, status, _, _, _ = state
     moved = np.zeros(len(status))
     for r in range(len(basic)):

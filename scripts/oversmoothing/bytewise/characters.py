@@ -34,7 +34,7 @@ class Characters(NamedTuple):
     most: int  # the highest count
 
     def merged(self, split: Split, apart: Callable[[str], Hashable]) -> "Characters":
-        """Classes without differences that no text shows, as a pre-tokenizer cuts it.
+        """Return classes without differences that no text shows, as a pre-tokenizer cuts it.
 
         Of two classes one is left if no text of up to three characters, no literal and no run, with one more character
         before or behind it, is cut otherwise where one stands in place of the other. Characters of which `apart` gives
@@ -56,7 +56,7 @@ class Characters(NamedTuple):
         return self._replace(classes=kept[self.classes], characters=[group[0] for group in groups])
 
     def runs(self, split: Split) -> list[str]:
-        """Runs of characters whose length matters to a pre-tokenizer, one longer than its highest count."""
+        """Return runs of characters whose length matters to a pre-tokenizer, one longer than its highest count."""
         longest = max(self.most + 1, 4)
         around = [(one, other) for one in ("", *self.characters) for other in ("", *self.characters)]
         found = []
@@ -70,7 +70,7 @@ class Characters(NamedTuple):
 def classes(
     pre_tokenizer: Mapping[str, Any] | None, literals: Collection[str], apart: np.ndarray | None = None
 ) -> Characters:
-    """Classes of the characters for a pre-tokenizer as ``tokenizer.json`` describes it.
+    """Return classes of the characters for a pre-tokenizer as ``tokenizer.json`` describes it.
 
     `literals` are characters that are told apart in any case, and those where `apart`, bool (0x110000,), holds are told
     from the others. A `ValueError` names what is not understood.
@@ -119,7 +119,9 @@ def expressions_of(pre_tokenizer: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def parse(expression: str) -> tuple[set[str], set[str], int]:
-    r"""Parts of an expression, such as ``\p{L}`` and ``[a-z]``, its literals of several characters and highest count.
+    r"""Return the parts of an expression, its literals of several characters, and its highest count.
+
+    A part is, for example, ``\p{L}`` or ``[a-z]``.
 
     A `ValueError` names what is not understood.
     """
@@ -161,7 +163,7 @@ def parse(expression: str) -> tuple[set[str], set[str], int]:
 
 
 def _parted(groups: Collection[list[str]], key: Callable[[str], Hashable]) -> list[list[str]]:
-    """Groups parted by a key."""
+    """Return groups parted by a key."""
     parted: list[list[str]] = []
     for group in groups:
         of_key: dict[Hashable, list[str]] = {}
@@ -176,7 +178,7 @@ def _cuts(split: Split, holes: Collection[tuple[str, str]], each: str) -> Hashab
 
 
 def _outside(split: Split, before: str, behind: str, each: str, n: int) -> tuple[int, ...] | None:
-    """Where a text is cut around a run of n times a character, as for a run of 3; None if inside it."""
+    """Return where a text is cut around a run of n times a character, as for a run of 3; None if inside it."""
     low, high = len(before) + 1, len(before) + n - 1
     cut = split(before + each * n + behind)
     return None if any(low < at < high for at in cut) else tuple(at if at <= low else at - n + 3 for at in cut)

@@ -61,7 +61,9 @@ class _Path(NamedTuple):
 
 
 def covers(spelling: Spelling, text: bytes, start: int) -> tuple[Tree, list[Place]]:
-    """Tree of a text, and the places, from the left, from which a token can reach its byte `start` or a later one.
+    """Return the tree of a text, and the places from which a token can reach its byte `start` or a later one.
+
+    The places stand from the left.
 
     A `UserError` if the text is no UTF-8 (it may end inside a character), or not as its tokenizer normalises texts.
     """
@@ -89,7 +91,7 @@ class _Reader:
         self.last: dict[int, list[tuple[int, int]]] = {}  # by start of a segment: start and id of each one's last token
 
     def advance(self, at: int, paths: Sequence[_Path]) -> list[_Path]:
-        """Paths after one more byte, that at `at`."""
+        """Return paths after one more byte, that at `at`."""
         segments, longer = self.spelling.segments, []
         for path in paths:
             rest = path.rest + self.text[at : at + 1]
@@ -106,7 +108,7 @@ class _Reader:
         return longer
 
     def places(self, at: int, paths: Sequence[_Path]) -> list[Place]:
-        """Encodings of the first `at` bytes, and the ways in which a token can stand behind each."""
+        """Return encodings of the first `at` bytes, and the ways in which a token can stand behind each."""
         ways: dict[int, list[Way]] = {}
         for path in paths:
             segment = self.text[path.segment.start : at]
@@ -135,12 +137,12 @@ class _Reader:
         return _Segment(at, [*segment.starts, at], {at: self.closed(segment, at)})
 
     def closed(self, segment: _Segment, end: int) -> int:
-        """Node of a segment that ends at `end`."""
+        """Return the node of a segment that ends at `end`."""
         id = self.spelling.whole.get(self.text[segment.start : end])
         return self.node(segment, end) if id is None else self.child(segment.nodes[segment.start], id)
 
     def node(self, segment: _Segment, end: int) -> int:
-        """Node of the first bytes of a segment, to `end`, as they are merged."""
+        """Return the node of the first bytes of a segment, to `end`, as they are merged."""
         path, at = [], end
         while at not in segment.nodes:
             begin, id = self.ending(segment.start, at)
@@ -152,7 +154,7 @@ class _Reader:
         return node
 
     def ending(self, start: int, end: int) -> tuple[int, int]:
-        """Where the last token of the encoding of the bytes `start` .. `end` begins, and its id."""
+        """Return where the last token of the encoding of the bytes `start` .. `end` begins, and its id."""
         endings = self.last.setdefault(start, [(start, -1)])
         merges, id_of = self.spelling.merges, self.spelling.id_of
         for to in range(start + len(endings), end + 1):

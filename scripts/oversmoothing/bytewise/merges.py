@@ -29,7 +29,7 @@ class Symbols:
     character_ids: Mapping[bytes, int] = field(default_factory=dict)
 
     def of(self, text: bytes) -> list[int]:
-        """Ids of the symbols of a text, before any merge; a `KeyError` names a byte that is no token."""
+        """Return ids of the symbols of a text, before any merge; a `KeyError` names a byte that is no token."""
         if not self.character_ids:
             return [self.byte_ids[text[at : at + 1]] for at in range(len(text))]
         ids, at = [], 0
@@ -74,12 +74,12 @@ class Merges:
         self._beginning = self._beginnings()
 
     def encode(self, text: bytes) -> list[int]:
-        """Ids that bytes are merged to; a `KeyError` if a byte is no token."""
+        """Return ids that bytes are merged to; raise a `KeyError` if a byte is no token."""
         return self._merge(text)[0]
 
     @lru_cache(maxsize=1 << 12)  # noqa: B019 (a tokenizer lives as long as its process)
     def may_follow(self, id: int) -> np.ndarray:
-        """Whether each id, bool (ids,), stays apart from the token `id` if it stands right behind it."""
+        """Return whether each id, bool (ids,), stays apart from the token `id` if it stands right behind it."""
         apart = self.reachable.copy()
         begin, tokens, consumed, late = self._beginning
         unsure = np.zeros(self.ids, bool)
@@ -102,7 +102,10 @@ class Merges:
         return apart
 
     def _form(self, id: int, text: bytes) -> None:
-        """Record how the bytes of a token are merged, if they are merged to it; shorter tokens come first."""
+        """Record how the bytes of a token are merged, if they are merged to it.
+
+        Shorter tokens come first.
+        """
         try:
             ids, last = self._merge(text)
         except KeyError:
@@ -117,7 +120,7 @@ class Merges:
             self.late[id] = rank < self.formed[id]
 
     def _merge(self, text: bytes) -> tuple[list[int], tuple[int, int, int] | None]:
-        """Ids that bytes are merged to, and rank, left and right of the last merge."""
+        """Return ids that bytes are merged to, and rank, left and right of the last merge."""
         ids, last = self.symbols.of(text), None
         none = (NEVER, -1)
         ranks = [self._rank.get(pair, none) for pair in pairwise(ids)]
@@ -140,7 +143,7 @@ class Merges:
             until, late, id = int(self.formed[id]), bool(self.late[id]), int(self.halves[id, 1])
 
     def _beginnings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Tokens that each id is at the beginning of, when it becomes part of more, and if late, grouped by the id."""
+        """Return the tokens that each id begins, when it becomes part of more, and if late, grouped by the id."""
         parts, tokens, consumed, lates = [], [], [], []
         id, token = (np.flatnonzero(self.reachable),) * 2
         until, late = np.full(len(id), NEVER), np.zeros(len(id), bool)
@@ -157,7 +160,7 @@ class Merges:
         return begin, np.concatenate(tokens)[order], np.concatenate(consumed)[order], np.concatenate(lates)[order]
 
     def _by_left(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """Right parts and ranks of the merges of each left part."""
+        """Return the right parts and ranks of the merges of each left part."""
         by_left: dict[int, list[tuple[int, int]]] = {}
         for (left, right), (rank, _) in self._rank.items():
             by_left.setdefault(left, []).append((right, rank))

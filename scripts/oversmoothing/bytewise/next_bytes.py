@@ -28,7 +28,7 @@ class NextBytes(NamedTuple):
 
 
 def next_bytes(spelling: Spelling, predict: Predict, text: bytes, start: int = 0) -> NextBytes:
-    """Distributions of a model over the bytes of a text from `start` on, each given all bytes before it.
+    """Return distributions of a model over the bytes of a text from `start` on, each given all bytes before it.
 
     `spelling` is that of the model's tokenizer. Where this adds a space before a text, it is given too. `text` is
     UTF-8, and may end inside a character.
@@ -62,7 +62,7 @@ def next_bytes(spelling: Spelling, predict: Predict, text: bytes, start: int = 0
 def _sums(
     spelling: Spelling, tree: Tree, places: list[Place], log_rows: np.ndarray, text: bytes, first: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sums over covers (n, 256) for each next byte from `first` on, and the logarithm (n,) that each row lacks."""
+    """Return sums over covers (n, 256) for each next byte from `first` on, and the logarithm (n,) each row lacks."""
     tokens = spelling.by_text
     log_nodes = np.zeros(len(tree.tokens))
     for node in range(1, len(log_nodes)):

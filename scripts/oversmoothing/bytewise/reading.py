@@ -25,7 +25,10 @@ from oversmoothing.jobs import UserError
 
 
 def read_spelling(path: str | Path) -> Spelling:
-    """Spelling of a file ``tokenizer.json``; a `UserError` says why a tokenizer cannot be read byte by byte."""
+    """Return the spelling of a file ``tokenizer.json``.
+
+    A `UserError` says why a tokenizer cannot be read byte by byte.
+    """
     tokenizer = load_tokenizer(path)
     described = json.loads(tokenizer.to_str())
     try:
@@ -69,7 +72,7 @@ def _spelling(tokenizer: Tokenizer, described: dict[str, Any], path: str | Path)
 
 
 def _added(tokens: Sequence[Mapping[str, Any]], fallback: bool) -> dict[str, int]:
-    """Ids of the added tokens that are not special by their texts; a `ValueError` names one that takes more.
+    """Return ids of the added tokens that are not special by their texts; a `ValueError` names one that takes more.
 
     With byte fallback, one that has the sign of a space is found in no text, unless texts are read with the sign.
     """
@@ -125,7 +128,10 @@ def _check_normalizer(normalizer: Mapping[str, Any] | None) -> bool:
 
 
 def _space_before(normalizer: Mapping[str, Any] | None, pre_tokenizer: Mapping[str, Any] | None) -> SpaceBefore:
-    """Whether a tokenizer adds a space before a text; a `ValueError` names a part that does anything else to a text."""
+    """Return whether a tokenizer adds a space before a text.
+
+    A `ValueError` names a part that does anything else to a text.
+    """
     parts = normalizer.get("normalizers", [normalizer]) if normalizer else []
     replaced, before = False, SpaceBefore.NEVER
     for part in parts:
@@ -154,7 +160,7 @@ def _space_before(normalizer: Mapping[str, Any] | None, pre_tokenizer: Mapping[s
 
 
 def _symbols(model: Mapping[str, Any], added: Collection[int]) -> Symbols:
-    """Symbols of a model with byte fallback; `added` are ids of added tokens, which merges do not make.
+    """Return symbols of a model with byte fallback; `added` are ids of added tokens, which merges do not make.
 
     A `ValueError` names a byte that has no token, or a merge of bytes.
     """
@@ -173,7 +179,7 @@ def _symbols(model: Mapping[str, Any], added: Collection[int]) -> Symbols:
 
 
 def _are_tokens(names: Collection[str]) -> np.ndarray:
-    """Whether each character, bool (0x110000,), is a token, given the names of the tokens, and so never its bytes."""
+    """Return whether each character, bool (0x110000,), is a token, given the tokens' names, and so never its bytes."""
     found = np.zeros(CODES, bool)
     found[[ord(name) for name in names if len(name) == 1]] = True
     found[ord(" ")] = True

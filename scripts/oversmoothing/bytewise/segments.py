@@ -55,28 +55,28 @@ class Segments:
         return state
 
     def can_begin(self, state: int, rest: bytes, begins: bool, among: Container[int] | None = None) -> bool:
-        """Whether a character can follow whose UTF-8 begins with the bytes `rest`, one of the classes `among`."""
+        """Return whether a character of the classes `among` can follow whose UTF-8 begins with the bytes `rest`."""
         characters = [each for each in self.ending(rest) if among is None or each in among]
         return any(self.step(state, character, begins) != DEAD for character in characters)
 
     @cache  # noqa: B019
     def can_end(self, state: int) -> bool:
-        """Whether a segment can end here: the text ends, or another segment begins."""
+        """Return whether a segment can end here: the text ends, or another segment begins."""
         following = (self.step(state, each, True) for each in range(len(self.characters)))
         return self.is_whole(state) or any(after != DEAD for after in following)
 
     def is_whole(self, state: int) -> bool:
-        """Whether the claims are the pre-tokenizer's answer if the text ends here."""
+        """Return whether the claims are the pre-tokenizer's answer if the text ends here."""
         text, starts = self._texts[state]
         return state != DEAD and frozenset(self.split(text)) == starts
 
     def classes_of(self, text: str) -> list[int]:
-        """Class of each character of a text."""
+        """Return the class of each character of a text."""
         return [self._class_of[ord(character)] for character in text]
 
     @cache  # noqa: B019
     def ending(self, rest: bytes) -> list[int]:
-        """Classes of the characters whose UTF-8 begins with the bytes `rest`, less than a character."""
+        """Return classes of the characters whose UTF-8 begins with the bytes `rest`, less than a character."""
         low, high = code_points(rest)
         return [int(each) for each in np.unique(self.classes[low:high]) if each >= 0]
 
@@ -90,13 +90,13 @@ class Segments:
         return self._known[answers]
 
     def _answers(self, text: str, starts: frozenset[int]) -> tuple[object, ...]:
-        """Where segments begin in each continuation of a text; None if not as claimed in the text itself."""
+        """Return where segments begin in each continuation of a text; None if not as claimed in the text itself."""
         claimed = tuple(sorted(starts))
         return tuple(behind if inside == claimed else None for inside, behind in self._cuts(text))
 
     @lru_cache(maxsize=256)  # noqa: B019
     def _cuts(self, text: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Where segments begin in a text, and behind its end, with each continuation."""
+        """Return where segments begin in a text, and behind its end, with each continuation."""
         n, cuts = len(text), []
         for continuation in self._continuations:
             cut = self.split(text + continuation)
@@ -138,7 +138,7 @@ class AddedSegments(Segments):
         return {at for at in self.split(text + continuation) if at < len(text)} == starts
 
     def _open(self, text: str) -> tuple[int, int]:
-        """Where the part of a text begins that may become part of a longer token, and what comes before it."""
+        """Return where the part of a text begins that may become part of a longer token, and what comes before it."""
         at, before = 0, NOTHING
         while at < len(text) and text[at:] not in self._remaining:
             token = self._added.match(text, at)
@@ -147,12 +147,15 @@ class AddedSegments(Segments):
 
 
 def any_of(added: Collection[str]) -> regex.Pattern[str]:
-    """Expression of the longest of some tokens at a place; none if there are no tokens."""
+    """Return the expression of the longest of some tokens at a place; none if there are no tokens."""
     return regex.compile(r"\L<added>", added=list(added)) if added else regex.compile("(?!)")
 
 
 def _continuations(characters: Sequence[str], runs: Iterable[str]) -> list[str]:
-    """Continuations of up to two characters, one of each class, and all endings of `runs`, alone and before each."""
+    """Return continuations of up to two characters, one of each class, and endings of `runs`.
+
+    All endings stand alone and before each continuation.
+    """
     short = ["".join(each) for n in range(3) for each in product(characters, repeat=n)]
     long = {run[at:] for run in runs for at in range(len(run))}
     return [*dict.fromkeys([*short, *sorted(long), *(text + each for text in sorted(long) for each in characters)])]

@@ -17,11 +17,11 @@ class Sorted:
         self.letters = np.ascontiguousarray(np.frombuffer(padded, np.uint8).reshape(-1, longest).T)
 
     def longer(self, at: int, low: int, high: int) -> int:
-        """First of the tokens low .. high, which share `at` bytes, that is longer."""
+        """Return the first of the tokens low .. high, which share `at` bytes, that is longer."""
         return low + int(np.searchsorted(self.lengths[low:high] > at, True))
 
     def next(self, at: int, low: int, high: int, byte: int) -> tuple[int, int]:
-        """Range of those of the tokens low .. high, which share `at` bytes, whose next byte is `byte`."""
+        """Return the range of those of the tokens low .. high, which share `at` bytes, whose next byte is `byte`."""
         low = self.longer(at, low, high)
         if at >= len(self.letters):
             return high, high
@@ -29,7 +29,7 @@ class Sorted:
         return low + int(begin), low + int(end)
 
     def beginning(self, text: bytes) -> tuple[int, int]:
-        """Range of the tokens that begin with a text."""
+        """Return the range of the tokens that begin with a text."""
         low, high = 0, len(self.ids)
         for at, byte in enumerate(text):
             low, high = self.next(at, low, high, byte)

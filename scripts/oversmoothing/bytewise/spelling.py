@@ -101,7 +101,7 @@ class Spelling:
             raise UserError("a text is not in NFC, as its tokenizer brings it before it reads; normalise the text")
 
     def before(self, text: bytes, start: int) -> bytes:
-        """What a tokenizer adds before a text of which the bytes before `start` are given."""
+        """Return what a tokenizer adds before a text of which the bytes before `start` are given."""
         if self.space is SpaceBefore.UNLESS_THERE and text.startswith(b" "):
             if not start:
                 raise UserError("its tokenizer drops a space at the beginning of a text; start behind it")
@@ -109,17 +109,20 @@ class Spelling:
         return b"" if self.space is SpaceBefore.NEVER else b" "
 
     def can_divide(self, state: int, rest: bytes, begins: bool) -> bool:
-        """Whether a character can follow that a token can divide behind its bytes `rest`."""
+        """Return whether a character can follow that a token can divide behind its bytes `rest`."""
         return self.segments.can_begin(state, rest, begins, self.divisible)
 
     def segment_starts(self, text: bytes) -> list[int]:
-        """Offsets of the segments of a text, as its tokenizer cuts it, without part of a character at the end."""
+        """Return offsets of the segments of a text, as its tokenizer cuts it.
+
+        Part of a character at the end is left out.
+        """
         characters, _ = decode(text)
         offsets = np.cumsum([0, *(len(each.encode()) for each in characters)])
         return [int(offsets[at]) for at in self.segments.split(characters)]
 
     def allowed(self, state: int, rest: bytes, begins: bool, segment: bytes) -> np.ndarray:
-        """Whether each id, bool (ids,), can stand in one segment from here on.
+        """Return whether each id, bool (ids,), can stand in one segment from here on.
 
         `state` is that of the segments before the character of which `rest` is the beginning, if any; the token, or the
         character that it continues, begins a segment or does not, and `segment` is the text of the segment so far.
@@ -149,7 +152,7 @@ class Spelling:
 
     @cache  # noqa: B019 (a tokenizer lives as long as its process)
     def _in_one_segment(self, state: int, begins: bool, rest: bytes) -> np.ndarray:
-        """As `allowed`, whatever segments are one token."""
+        """Return what `allowed` returns, whatever segments are one token."""
         finished, unfinished = self._stepped(state, begins, rest)
         allowed = np.zeros(len(self.texts), bool)
         allowed[finished] = True
@@ -159,7 +162,7 @@ class Spelling:
         return allowed
 
     def _goes_on(self, state: int, rest: bytes, begins: bool, segment: bytes, before: int) -> bool:
-        """Whether any token can stand behind the token `before` in its segment (arguments as of `allowed`)."""
+        """Return whether any token can stand behind the token `before` in its segment (arguments as of `allowed`)."""
         may_follow = self.merges.may_follow(before)
         if segment and segment in self._longer:
             return bool((self.allowed(state, rest, begins, segment) & may_follow).any())
@@ -174,7 +177,7 @@ class Spelling:
 
     @cache  # noqa: B019
     def _stepped(self, state: int, begins: bool, rest: bytes) -> Stepped:
-        """Ids behind which a segment can end, and those behind which it has to go on."""
+        """Return ids behind which a segment can end, and those behind which it has to go on."""
         spelled = self._spelled(rest)
         parts = self._ends(spelled, state, begins)
         for each, branch in spelled.following.items():
@@ -184,7 +187,10 @@ class Spelling:
         return _joined(parts)
 
     def _branch(self, branch: Spelled, state: int) -> Stepped:
-        """As `_stepped`, of the tokens of a branch, which reach a state inside a segment by its first character."""
+        """Return what `_stepped` returns, of the tokens of a branch.
+
+        They reach a state inside a segment by its first character.
+        """
         key = (id(branch), state)
         if key not in self._branches:
             parts, open_ = [], [(branch, state)]
@@ -198,7 +204,7 @@ class Spelling:
         return self._branches[key]
 
     def _ends(self, node: Spelled, state: int, begins: bool) -> list[Stepped]:
-        """As `_stepped`, of the tokens that end at a node, by the bytes behind their last character."""
+        """Return what `_stepped` returns, of tokens that end at a node, by the bytes behind their last character."""
         found: list[Stepped] = []
         for ending, ids in node.ends.items():
             if not ending and self.segments.can_end(state):
@@ -208,7 +214,7 @@ class Spelling:
         return found
 
     def _alike(self, state: int, begins: bool, rest: bytes) -> tuple[int, bool]:
-        """First arguments seen that lead to the same states by every character that begins with `rest`."""
+        """Return the first arguments seen that lead to the same states by every character that begins with `rest`."""
         if not rest:
             return state, begins
         after = (self.segments.step(state, each, begins) for each in self.segments.ending(rest))
@@ -216,7 +222,10 @@ class Spelling:
 
     @cache  # noqa: B019
     def _spelled(self, rest: bytes) -> Spelled:
-        """Tokens behind the bytes `rest`, by the classes of their characters, of which `rest` begins the first."""
+        """Return tokens behind the bytes `rest`, by the classes of their characters.
+
+        The first character begins with `rest`.
+        """
         kinds: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
         for id, text in self._beginnings[bool(rest)]:
             try:

@@ -5,12 +5,15 @@ SURROGATES = range(0xD800, 0xE000)  # which no text has
 
 
 def length_from(lead: int) -> int:
-    """Length of the UTF-8 of a character by its first byte; 1 for a byte inside a character."""
+    """Return the length of the UTF-8 of a character by its first byte; 1 for a byte inside a character."""
     return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 
 
 def code_points(rest: bytes) -> tuple[int, int]:
-    """Range of the code points whose UTF-8 begins with `rest`, one to three bytes; empty if there are none."""
+    """Return the range of the code points whose UTF-8 begins with `rest`, one to three bytes.
+
+    It is empty if there are none.
+    """
     lead, length = rest[0], length_from(rest[0])
     if not 0xC2 <= lead < 0xF5 or len(rest) >= length or any(byte >> 6 != 2 for byte in rest[1:]):
         return 0, 0

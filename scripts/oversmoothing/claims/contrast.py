@@ -98,7 +98,7 @@ def decide(contrasts: Sequence[Contrast], level: float = LEVEL) -> list[Outcome]
 
 
 def clearly_above_0(one: Contrast) -> bool:
-    """Whether the seeds decide that a contrast is above its bound; of a single value, whether it lies there."""
+    """Return whether the seeds decide that a contrast is above its bound; of a single value, whether it lies there."""
     return (decide([one])[0] if len(one.values) > 1 else one.towards) == Outcome.FOR
 
 

@@ -36,7 +36,7 @@ def finding(table: pd.DataFrame, windows: pd.DataFrame | None = None) -> str:
 
 
 def _levels(scores: pd.DataFrame) -> str:
-    """Mean TTO against one truth at the lowest and the highest rank, or of each model without one."""
+    """Return the mean TTO against one truth at the lowest and the highest rank, or of each model without one."""
     by_rank = scores.groupby("rank").value.mean()
     if not len(by_rank):  # models from the hub, or of the user
         by_model = scores.groupby("model", sort=False).value.mean().sort_values(ascending=False)

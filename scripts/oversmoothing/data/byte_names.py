@@ -14,14 +14,17 @@ SPACE, DELETE, ASCII = 0x20, 0x7F, 0x80
 
 
 def byte_name(b: int) -> str:
-    """Unique name of a byte value, such as NUL, SP, A or DEL; from 0x80 on two hexadecimal digits, such as C3."""
+    """Return the unique name of a byte value, such as NUL, SP, A or DEL.
+
+    From 0x80 on it is two hexadecimal digits, such as C3.
+    """
     if b >= ASCII:
         return f"{b:02X}"
     return CONTROLS[b] if b < SPACE else {SPACE: "SP", DELETE: "DEL"}.get(b, chr(b))
 
 
 def byte_kind(b: int) -> str:
-    """Role of a byte value in UTF-8 (Figure A.1; The Unicode Standard, Table 3-7).
+    """Return the role of a byte value in UTF-8 (Figure A.1; The Unicode Standard, Table 3-7).
 
     It is "control", "letter", "digit", "punctuation" (the space too), "continuation", "first of 2" (3, 4) or "never":
     C0 and C1 could only begin an overlong encoding, and F5 to FF lie beyond the last code point.

@@ -31,7 +31,9 @@ class Source(Protocol):
         ...
 
     def facts(self) -> dict[str, Any]:
-        """Origin of the documents for the manifest, complete once they have been iterated: versions, sizes, counts.
+        """Return the origin of the documents for the manifest: versions, sizes and counts.
+
+        It is complete once the documents have been iterated.
 
         The values are JSON and contain no absolute path, time or host.
         """
@@ -65,22 +67,22 @@ class Cut:
             )
 
     def facts(self) -> dict[str, Any]:
-        """Facts of the source, and how it was cut."""
+        """Return facts of the source, and how it was cut."""
         return {**self.source.facts(), "cut": self.cut}
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Parts of a text between blank lines, without those."""
+    """Return parts of a text between blank lines, without those."""
     return filter(None, _BLANK_LINES.split(text.strip("\r\n")))
 
 
 def between(text: str, border: str) -> Iterator[str]:
-    """Parts of a text between the places of another, without that and without line breaks around it."""
+    """Return parts of a text between the places of another, without that and without line breaks around it."""
     return filter(None, (part.strip("\r\n") for part in text.split(border)))
 
 
 def stretches(text: str, length: int) -> Iterator[str]:
-    """Parts of at most `length` characters that together are the text.
+    """Yield parts of at most `length` characters that together are the text.
 
     They end with a line, or else a word, where one ends in their second half.
     """

@@ -70,7 +70,7 @@ class Files:
             self._counts[name] = {key: n for key, n in counts.items() if n or key in ("documents", "nulls")}
 
     def facts(self) -> dict[str, Any]:
-        """Files with their sizes in bytes and, once read, their numbers of documents and null texts."""
+        """Return files with their sizes in bytes and, once read, their numbers of documents and null texts."""
         return {
             "source": "files",
             "files": [

@@ -98,7 +98,7 @@ def stream_texts(repository: Repository, files: Sequence[str], column: str, budg
 
 
 def _is_sealed(path: Path) -> bool:
-    """Whether a file is here, whole and as it was written; one that was cut off has no seal."""
+    """Return whether a file is here, whole and as it was written; one that was cut off has no seal."""
     try:
         check(path)
     except UserError as error:

@@ -61,7 +61,7 @@ class Docstrings:
         return iter(self._documents)
 
     def facts(self) -> dict[str, Any]:
-        """Packages with their versions, and the numbers of files and documents read."""
+        """Return packages with their versions, and the numbers of files and documents read."""
         return {
             "source": "docstrings",
             "packages": {name: _version(name) for name, _ in self.roots},

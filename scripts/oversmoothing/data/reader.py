@@ -12,7 +12,9 @@ from oversmoothing.store.sealed_json import read_sealed
 
 
 def read_split(path: str | Path, manifest: str | Path, split: str, check: bool = True) -> np.ndarray:
-    """Bytes or tokens of a split, memory-mapped read-only, after a check of size and sha256 against the manifest.
+    """Return bytes or tokens of a split, memory-mapped read-only.
+
+    Size and sha256 are checked against the manifest first.
 
     Rules take the splits as ``ancient()``, so Snakemake does not notice a change. Without `check`, another process of
     the same job compares them. Shape (n,); uint8, or for tokens the ``dtype`` of the manifest.
@@ -32,7 +34,10 @@ def read_split(path: str | Path, manifest: str | Path, split: str, check: bool =
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
-    """Manifest of a corpus, as `splits.build_splits` writes it; each of ``splits`` has ``bytes`` and ``sha256``."""
+    """Return the manifest of a corpus, as `splits.build_splits` writes it.
+
+    Each of ``splits`` has ``bytes`` and ``sha256``.
+    """
     try:
         manifest = read_sealed(path)
         for split, part in manifest["splits"].items():

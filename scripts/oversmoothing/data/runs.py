@@ -33,7 +33,7 @@ def collect(hashes: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def is_known(hashes: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Mask of the hashes that are in the sorted array `known`."""
+    """Return the mask of the hashes that are in the sorted array `known`."""
     if not len(known):
         return np.zeros(len(hashes), bool)
     return known[np.minimum(np.searchsorted(known, hashes), len(known) - 1)] == hashes

@@ -55,7 +55,7 @@ class Shards(NamedTuple):
             raise too_little([path.name for path in self.paths], self.budget, place)
 
     def size(self) -> int:
-        """Number of bytes of text that are used."""
+        """Return the number of bytes of text that are used."""
         return max((int(ends[-1]) for _, ends in self.read()), default=0)
 
 
@@ -78,7 +78,7 @@ def open_shards(manifest: Mapping[str, Any], column: str) -> dict[str, Shards]:
 
 
 def shard_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts about the shards for the corpus's manifest, without local paths."""
+    """Return facts about the shards for the corpus's manifest, without local paths."""
     return {"source": "fineweb"} | {key: manifest[key] for key in ("repository", "commit", "files", *ROLES)}
 
 
@@ -141,13 +141,13 @@ def build_from_shards(
 
 
 def text_hashes(texts: pa.LargeStringArray) -> np.ndarray:
-    """64-bit hash of each text, uint64 (n,)."""
+    """Return the 64-bit hash of each text, uint64 (n,)."""
     digests = (blake2b(text, digest_size=8).digest() for text in texts.cast(pa.large_binary()).to_pylist())
     return np.frombuffer(b"".join(digests), np.uint64)
 
 
 def joined(texts: pa.LargeStringArray, separator: str = "") -> memoryview:
-    """UTF-8 of some texts, without a Python object for each."""
+    """Return the UTF-8 of some texts, without a Python object for each."""
     together = pa.LargeListArray.from_arrays([0, len(texts)], texts)
     return memoryview(pc.binary_join(together, pa.scalar(separator, texts.type))[0].as_buffer())
 

@@ -11,14 +11,14 @@ from oversmoothing.data.documents import Cut, Source
 
 
 def docstrings(settings: Mapping[str, Any], processes: int) -> Source:
-    """Prose from the docstrings of the installed packages."""
+    """Return prose from the docstrings of the installed packages."""
     from oversmoothing.data.harvest import Docstrings
 
     return Docstrings(processes=processes)
 
 
 def files(settings: Mapping[str, Any], processes: int) -> Source:
-    """Local files: Parquet, JSON Lines and plain text."""
+    """Return the local files: Parquet, JSON Lines and plain text."""
     from oversmoothing.data.files import Files
 
     return Files(settings.get("paths") or [], settings.get("column") or "text")
@@ -32,6 +32,6 @@ SOURCES: dict[str, Callable[[Mapping[str, Any], int], Source]] = {
 
 
 def open_source(settings: Mapping[str, Any], processes: int = 1) -> Source:
-    """Source that ``settings["source"]`` names, its documents cut if ``settings["cut"]`` says so."""
+    """Return the source that ``settings["source"]`` names, its documents cut if ``settings["cut"]`` says so."""
     source = SOURCES[settings["source"]](settings, processes)
     return Cut(source, settings["cut"]) if settings.get("cut") else source

@@ -118,7 +118,7 @@ def build_splits(
 
 
 def split_bounds(shares: Mapping[str, float]) -> dict[str, float]:
-    """Upper bound of each split's share of [0, 1), in the order of `SPLITS`."""
+    """Return the upper bound of each split's share of [0, 1), in the order of `SPLITS`."""
     ends = np.cumsum([shares[split] for split in SPLITS])
     return {split: float(end) for split, end in zip(SPLITS, ends, strict=True)}
 

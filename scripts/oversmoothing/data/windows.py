@@ -29,7 +29,10 @@ _BETWEEN = "a0 bb 200b 2019 201d 3000 3009 300b 300d 300f 3011 3015 ff09 ff3d"
 
 
 def _any(ranges: str) -> bytes:
-    """Regular expression of any of the characters in ranges of hexadecimal numbers, as UTF-8, by their first bytes."""
+    """Return the regular expression of any character in ranges of hexadecimal numbers.
+
+    It matches UTF-8, by first bytes.
+    """
     ends = ([int(end, 16) for end in part.split("-")] for part in ranges.split())
     characters = [chr(code).encode() for first, *last in ends for code in range(first, (last or [first])[0] + 1)]
     return b"(?=[" + bytes({each[0] for each in characters}) + b"])(?:" + b"|".join(characters) + b")"
@@ -134,7 +137,10 @@ def read_windows(path: str | Path) -> pa.Table:
 
 
 def window_tokens(windows: pa.Table) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Tokens of each prompt and of each scored text, int64; they are its bytes where the windows were cut in bytes."""
+    """Return tokens of each prompt and of each scored text, int64.
+
+    They are its bytes where the windows were cut in bytes.
+    """
     if TOKENS[0].name in windows.column_names:
         parts = ([np.array(tokens, np.int64) for tokens in windows[field.name].to_pylist()] for field in TOKENS)
     else:
@@ -201,7 +207,7 @@ def _gaps(data: np.ndarray, length: int, taken: list[tuple[int, int]]) -> Iterat
 
 
 def _free(start: int, taken: list[tuple[int, int]], cut: Cut) -> Passage | None:
-    """Passage from `start` on, if there is one that overlaps none of those in `taken`."""
+    """Return the passage from `start` on, if there is one that overlaps none of those in `taken`."""
     place = bisect(taken, (start, start))
     if place and taken[place - 1][1] > start:
         return None

@@ -106,7 +106,7 @@ def best_head(
 
 
 def _begun(p: np.ndarray, rank: int, start: np.ndarray | None) -> tuple[np.ndarray, Projection]:
-    """Head (v, r) from a start or `leading`, and the projections of truths on it."""
+    """Return the head (v, r) from a start or `leading`, and the projections of truths on it."""
     weights = leading(p, rank) if start is None else np.asarray(start, np.float64)
     nearest = project(weights, p, tolerance=TOLERANCE)
     if rank > weights.shape[1]:
@@ -116,7 +116,7 @@ def _begun(p: np.ndarray, rank: int, start: np.ndarray | None) -> tuple[np.ndarr
 
 
 def _of_common(p: np.ndarray, rank: int, rounds: int, step: Callable[[], object]) -> tuple[np.ndarray, np.ndarray]:
-    """Head (v, r) and hidden vectors (n, r) that are fitted to common tokens, with rows for all."""
+    """Return the head (v, r) and hidden vectors (n, r) that are fitted to common tokens, with rows for all."""
     order, few = divided(p, COMMON)
     best = best_head(few, rank, rounds=rounds, step=step)
     nearest = project(best.weights, few, tolerance=TOLERANCE)
@@ -125,7 +125,10 @@ def _of_common(p: np.ndarray, rank: int, rounds: int, step: Callable[[], object]
 
 
 def leading(p: np.ndarray, rank: int, log_q: np.ndarray | float = 0.0) -> np.ndarray:
-    """Head (v, r) of the best approximation of rank r to log p - log q (n, v), tokens weighted by the truths' mean."""
+    """Return the head (v, r) of the best approximation of rank r to log p - log q (n, v).
+
+    Tokens are weighted by the truths' mean.
+    """
     mean = p.mean(axis=0)
     scale = np.sqrt(mean + 1e-12 * mean.max())
     with np.errstate(divide="ignore"):

@@ -78,7 +78,7 @@ def certify(head: Head | np.ndarray, p: np.ndarray, nearest: Projection) -> np.n
 
 
 def _gap(head: Head, p: np.ndarray, log_q: np.ndarray, forced: float) -> float:
-    """The smallest gap that is proved for a truth (v,), up to `ENOUGH`."""
+    """Return the smallest gap that is proved for a truth (v,), up to `ENOUGH`."""
     q, gap = np.exp(log_q), forced
     stepped = np.maximum(q * (1 + along_axes(head.columns, p, log_q)[1]), 0)
     for near, nothing in product((stepped, q), NOTHING):
@@ -89,7 +89,10 @@ def _gap(head: Head, p: np.ndarray, log_q: np.ndarray, forced: float) -> float:
 
 
 def _least(head: Head, p: np.ndarray, near: np.ndarray, counts: np.ndarray) -> float:
-    """What is forced at least, from a t that is p off the tokens that count, and near q* but at a basis of these."""
+    """Return what is forced at least, as a vector t proves it.
+
+    The vector is p off the tokens that count, and near q* except at a basis of these.
+    """
     rows = np.column_stack([head.columns, np.ones(len(p))])
     t, basis = np.where(counts, near, p), _basis(rows, near, np.flatnonzero(counts))
     inverse = pinv(rows[basis].T)
@@ -109,7 +112,10 @@ def _least(head: Head, p: np.ndarray, near: np.ndarray, counts: np.ndarray) -> f
 
 
 def _error(matrix: np.ndarray, inverse: np.ndarray, missed: np.ndarray) -> np.ndarray:
-    """How far a solution x is from the exact one, from a bound of what matrix x misses and an inverse in float64."""
+    """Return how far a solution x is from the exact one.
+
+    It follows from a bound of what matrix x misses and from an inverse in float64.
+    """
     size = len(matrix)
     off = abs(inverse @ matrix - np.eye(size)).sum(axis=1) + size * ROUNDING * (abs(inverse) @ abs(matrix)).sum(axis=1)
     error, share = 1.01 * abs(inverse) @ missed, float(off.max())
@@ -117,14 +123,14 @@ def _error(matrix: np.ndarray, inverse: np.ndarray, missed: np.ndarray) -> np.nd
 
 
 def _missed(rows: np.ndarray, p: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What t misses of the truth's moments, and a bound of how far that is rounded."""
+    """Return what t misses of the truth's moments, and a bound of how far that is rounded."""
     away = p.astype(EXACT) - t
     missed, size = away @ rows.astype(EXACT), abs(away).astype(float) @ abs(rows)
     return missed.astype(float), (2 + len(p)) * float(np.finfo(EXACT).eps) * size + ROUNDING * abs(missed).astype(float)
 
 
 def _basis(rows: np.ndarray, near: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Tokens whose rows span those of the ones that count, the most probable ones first."""
+    """Return tokens whose rows span those of the ones that count, the most probable ones first."""
     if len(counts) > (most := WIDER * rows.shape[1]):
         counts = counts[np.argpartition(-near[counts], most)[:most]]
     weights = np.sqrt(np.maximum(near[counts], 1e-30))

@@ -48,7 +48,7 @@ def rows_of(p: np.ndarray, row: np.ndarray, hidden: np.ndarray, log_q: np.ndarra
 
 
 def _lowered(p: np.ndarray, rows: np.ndarray, hidden: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Rows (m, r) after steps in the metric sum_i max(p_ij, q_ij) h_i h_i^T, of those that lower their f_j."""
+    """Return rows (m, r) after steps in the metric sum_i max(p_ij, q_ij) h_i h_i^T, of those that lower their f_j."""
     unit, pairs = np.eye(rows.shape[1]), pair_products(hidden)
     q, values = _values(p, rows, hidden, level)
     for _ in range(STEPS):

@@ -80,7 +80,7 @@ def _balanced(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[n
 
 
 def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray, sharp: bool) -> tuple[Metric, Metric]:
-    """Maps of steps in which the Hessian's blocks are the identity to steps of W's rows and of h."""
+    """Return maps of steps in which the Hessian's blocks are the identity to steps of W's rows and of h."""
     (v, r), n = weights.shape, len(p)
     if (v + n) * r * r > BLOCKS:
         mean = p.mean(axis=0)
@@ -102,7 +102,10 @@ def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray, sharp: bool)
 
 
 def _roots(blocks: np.ndarray, ridge: float, flat: float = 0.0) -> np.ndarray:
-    """Inverse of the lower Cholesky factor of each block (k, r, r); the flattest counts as a share of the mean one."""
+    """Return the inverse of the lower Cholesky factor of each block (k, r, r).
+
+    The flattest counts as a share of the mean one.
+    """
     size = np.maximum(np.trace(blocks, axis1=1, axis2=2) / blocks.shape[1], 1e-300)
     size = np.maximum(size, flat * size.mean())
     blocks += (ridge * size)[:, None, None] * np.eye(blocks.shape[1])

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def divergence(p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
-    """KL(p || q) of each row in nats, exact to rounding also where it is tiny, (n,)."""
+    """Return KL(p || q) of each row in nats, exact to rounding also where it is tiny, (n,)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(p > 0, np.log(p) - log_q, 0.0)  # a sum of terms that are not negative loses no digits
         terms = np.where(abs(ratio) < 1e-3, _near(ratio) * p, p * ratio - p + np.exp(log_q))

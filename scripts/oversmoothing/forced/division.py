@@ -11,7 +11,7 @@ OFF_FAMILY = 1e-4  # nats: mean divergence above which logits are not those of t
 
 
 def on_family(head: Head, logits: np.ndarray) -> np.ndarray:
-    """Log-probabilities, float64 (n, v), of a head's distributions that are closest to stored logits (n, v).
+    """Return log-probabilities, float64 (n, v), of a head's distributions that are closest to stored logits (n, v).
 
     Logits are stored in float32, or rebuilt from states in bf16, so they lie off the family by rounding, and the
     identity KL(p || q) = KL(p || q*) + KL(q* || q) would hold only up to that. A `ValueError` says if they lie off it

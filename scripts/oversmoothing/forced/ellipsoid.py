@@ -144,7 +144,10 @@ class BehindNorm:
     def project(
         self, p: np.ndarray, start: np.ndarray | None = None, random: int = RANDOM, enough: float = ENOUGH
     ) -> OnEllipsoid:
-        """`project_on_ellipsoid` for distributions that are checked; a gap of `enough` nats needs no further start."""
+        """Return what `project_on_ellipsoid` returns for distributions that are checked.
+
+        A gap of `enough` nats needs no further start.
+        """
         free = project_on(self.head, p, start)
         family, centre = self.family, self._coordinates(free.hidden)
         moments = p @ family.columns
@@ -171,11 +174,11 @@ class BehindNorm:
         return OnEllipsoid(log_q, self.gain * self._outputs(y), forced, np.clip(gap + rounding, 0, forced), first)
 
     def _coordinates(self, s: np.ndarray) -> np.ndarray:
-        """Coordinates y (n, k) of vectors s (n, r)."""
+        """Return coordinates y (n, k) of vectors s (n, r)."""
         return s @ self.basis.T / self.radius
 
     def _outputs(self, y: np.ndarray) -> np.ndarray:
-        """Vectors s (n, r) of length sqrt(r) with coordinates y."""
+        """Return vectors s (n, r) of length sqrt(r) with coordinates y."""
         s = y @ self.basis
         if len(self.unused):
             s += np.sqrt(np.maximum(1 - (y**2).sum(axis=1), 0))[:, None] * self.unused[0]
@@ -185,7 +188,7 @@ class BehindNorm:
 def _starts(
     family: Family, centre: np.ndarray, given: np.ndarray | None, random: int
 ) -> Iterator[tuple[int, Callable[[np.ndarray], np.ndarray]]]:
-    """Number as in `OnEllipsoid.start`, and a function that gives the points from which some positions begin."""
+    """Yield the number as in `OnEllipsoid.start`, and a function that gives the points where some positions begin."""
     yield 0, lambda some: lowest_of_quadratic(family, centre[some])
     yield 1, lambda some: scaled(centre[some])
     yield 2, lambda some: scaled(-centre[some])

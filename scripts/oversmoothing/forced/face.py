@@ -22,7 +22,7 @@ NO, YES, UNDECIDED = 0, 1, -1
 
 
 def faces(columns: np.ndarray, sets: np.ndarray) -> np.ndarray:
-    """Whether each set of tokens, bool (n, v), is a face of the polytope of a head's rows, int8 (n,).
+    """Return whether each set of tokens, bool (n, v), is a face of the polytope of a head's rows, int8 (n,).
 
     `columns` (v, m) are the rows, in any coordinates of full rank, such as `head.Head.columns`. YES, NO, or UNDECIDED
     where rounding hides the answer.
@@ -60,7 +60,7 @@ def _is_face(columns: np.ndarray, inside: np.ndarray) -> int:
 
 
 def _guess(away: np.ndarray) -> np.ndarray:
-    """A y against which most directions lie, moved away from the worst of them a few times."""
+    """Return a y against which most directions lie, moved away from the worst of them a few times."""
     y = -away.mean(axis=0)
     for _ in range(GUESSES):
         products = away @ y

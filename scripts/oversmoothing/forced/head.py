@@ -97,7 +97,10 @@ def prepare(weights: np.ndarray, bias: np.ndarray | None = None) -> Head:
 
 
 def pair_products(columns: np.ndarray) -> np.ndarray | None:
-    """Products u_a u_b of all pairs of columns, (v, m (m + 1) / 2), so that Hessians are one product; None if large."""
+    """Return products u_a u_b of all pairs of columns, (v, m (m + 1) / 2), so that Hessians are one product.
+
+    None if they are too large.
+    """
     v, m = columns.shape
     first, second = np.tril_indices(m)
     return columns[:, first] * columns[:, second] if v * len(first) <= PAIRS else None

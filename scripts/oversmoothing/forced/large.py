@@ -37,7 +37,9 @@ BLOCK = 8192  # tokens that are cast to float32 at a time
 
 
 def project_one(head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Coordinates (m,), log-probabilities (v,) and gap of a head's distribution nearest to p (v,), from theta (m,).
+    """Return coordinates (m,), log-probabilities (v,) and gap of a head's distribution nearest to p (v,).
+
+    The search begins at theta (m,).
 
     It ends once the gap is at most the tolerance, or `CLOSE` and the share `SHARE` of the divergence, or when rounding
     or the number of steps ends it.
@@ -74,7 +76,7 @@ class _Point:
         self._measure()
 
     def step(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Direction x = H_c^-1 gradient at weights c (v,), the changes (u_i - m)^T x and the product gradient . x."""
+        """Return the direction x = H_c^-1 gradient at weights c (v,), the changes (u_i - m)^T x and gradient . x."""
         while True:
             renewed = self.moved > KEPT
             if renewed:
@@ -89,7 +91,10 @@ class _Point:
             self.sampled, self.moved = self.sampled * (2 if renewed else 1), np.inf
 
     def move(self, direction: np.ndarray, change: np.ndarray, decrement: float) -> bool:
-        """Step to near the lowest point along a direction; False if rounding hides that the objective falls."""
+        """Step to near the lowest point along a direction; return whether the step is taken.
+
+        It is not if rounding hides that the objective falls.
+        """
         length = float(lengths(self.log_q[None], change[None], np.array([decrement]))[0][0])
         self.theta = self.theta + length * direction
         self.z = self.z + length * (change + self.mean @ direction)
@@ -98,7 +103,7 @@ class _Point:
         return length > 0
 
     def gap(self) -> float:
-        """Gap of the certificate, infinite where it proves none."""
+        """Return the gap of the certificate, infinite where it proves none."""
         t, missed = self.q.copy(), self.gradient
         for _ in range(REFINEMENTS):
             x = self._solve(missed)
@@ -122,7 +127,7 @@ class _Point:
         self.gradient = self.moments - self.mean
 
     def _factorise(self, weights: np.ndarray) -> None:
-        """Factor of the Hessian H_c of a sample of the weights."""
+        """Factor the Hessian H_c of a sample of the weights."""
         self.tokens, self.weights = sample(weights, self.sampled)
         self.rows = self.columns if len(self.tokens) == len(self.columns) else self.columns[self.tokens]
         self.centre = self.weights @ self.rows / float(self.weights.sum())
@@ -144,7 +149,10 @@ class _Point:
 
 
 def scatter(columns: np.ndarray, tokens: np.ndarray, weights: np.ndarray, centre: np.ndarray, block: int) -> np.ndarray:
-    """Scatter (m, m), of which the lower triangle counts, of some weighted tokens about a centre (m,), in float32."""
+    """Return the scatter (m, m) of some weighted tokens about a centre (m,), in float32.
+
+    Only its lower triangle counts.
+    """
     found = np.zeros((len(centre), len(centre)), np.float32, order="F")
     for begin in range(0, len(tokens), block):
         some = slice(begin, begin + block)
@@ -156,7 +164,7 @@ def scatter(columns: np.ndarray, tokens: np.ndarray, weights: np.ndarray, centre
 
 
 def sample(weights: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Tokens and their weights, so that weighted sums over at most `size` tokens estimate those over all (v,).
+    """Return tokens and their weights, so that weighted sums over at most `size` tokens estimate those over all (v,).
 
     Half are the tokens of the largest weights. The others stand at even distances in the cumulated weights of the
     rest and share their sum; where several fall on one token, it is returned once.
@@ -176,7 +184,7 @@ def sample(weights: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def logarithmic_means(p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
-    """(p - q) / log(p / q) of each token, between p and q; 0 where p is 0."""
+    """Return (p - q) / log(p / q) of each token, between p and q; 0 where p is 0."""
     q = np.exp(log_q)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.log(p) - log_q

@@ -118,7 +118,7 @@ def project(
 
 
 def project_on(head: Head, p: np.ndarray, start: np.ndarray | None = None, tolerance: float = TOLERANCE) -> Projection:
-    """`project` for a head that is prepared and distributions that are checked."""
+    """Return what `project` returns for a head that is prepared and distributions that are checked."""
     n, v = p.shape
     m = head.columns.shape[1]
     with np.errstate(divide="ignore"):
@@ -138,7 +138,10 @@ def project_on(head: Head, p: np.ndarray, start: np.ndarray | None = None, toler
 
 
 def _by_sample(head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Coordinates, log-probabilities and gap of one truth (v,) by `large`; where it proves too little, by `_newton`."""
+    """Return coordinates, log-probabilities and gap of one truth (v,) by `large`.
+
+    Where it proves too little, they are by `_newton`.
+    """
     theta, log_q, gap = project_one(head, p, theta, tolerance)
     enough = enough_of(float(divergence(p[None], log_q[None])[0]), tolerance)
     if gap > enough:
@@ -149,7 +152,7 @@ def _by_sample(head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float) -
 def _newton(
     head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coordinates, log-probabilities and gaps by Newton's method with a line search."""
+    """Return coordinates, log-probabilities and gaps by Newton's method with a line search."""
     moments, constant = p @ head.columns, xlogy(p, p).sum(axis=1) - p @ head.bias
     gap, best, left = np.full(len(p), np.inf), theta.copy(), np.arange(len(p))
     for _ in range(STEPS):
@@ -168,9 +171,10 @@ def _newton(
 
 
 def _at(head: Head, p: np.ndarray, moments: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Newton's direction at points theta (n, m); their gap, rounding that adds to it, height; what `lengths` takes.
+    """Return Newton's direction at points theta (n, m), with their gap, its rounding and their height.
 
-    The height is the divergence from the truth, less what no point alters.
+    Rounding adds to the gap. What `lengths` takes comes last. The height is the divergence from the truth, less what no
+    point alters.
     """
     columns, m = head.columns, head.columns.shape[1]
     z = theta @ columns.T + head.bias
@@ -192,7 +196,7 @@ def _at(head: Head, p: np.ndarray, moments: np.ndarray, theta: np.ndarray) -> tu
 
 
 def second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None) -> np.ndarray:
-    """U^T diag(q) U of each row of q, (n, m, m)."""
+    """Return U^T diag(q) U of each row of q, (n, m, m)."""
     m = columns.shape[1]
     if pairs is None:
         return np.stack([(columns * row[:, None]).T @ columns for row in q])
@@ -203,7 +207,7 @@ def second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None)
 
 
 def _solved(hessian: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """H^-1 g of each row, with a ridge far below rounding where H is singular, and whether it is `FLAT`."""
+    """Return H^-1 g of each row, with a ridge far below rounding where H is singular, and whether it is `FLAT`."""
     trace = np.maximum(np.trace(hessian, axis1=1, axis2=2), FLATTEST)
     ridged = hessian + (RIDGE * trace)[:, None, None] * np.eye(hessian.shape[1])
     try:
@@ -222,7 +226,7 @@ def _solved(hessian: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def along_axes(columns: np.ndarray, p: np.ndarray, log_q: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Direction H^-1 g, change and decrement of one position, with sums along the axes of H.
+    """Return the direction H^-1 g, change and decrement of one position, with sums along the axes of H.
 
     So no flat axis has a share in the rounding of a steep one, and rows that differ by rounding alone count as equal.
     """
@@ -240,7 +244,7 @@ def along_axes(columns: np.ndarray, p: np.ndarray, log_q: np.ndarray) -> tuple[n
 
 
 def _entropy_of(x: np.ndarray) -> np.ndarray:
-    """(1 + x) log(1 + x) - x, without cancellation for small x; below -1 what it is there."""
+    """Return (1 + x) log(1 + x) - x, without cancellation for small x; below -1 what it is there."""
     near = np.clip(x, -1e-3, 1e-3)
     with np.errstate(divide="ignore", invalid="ignore"):
         exact = (1 + x) * np.log1p(np.maximum(x, -1)) - x

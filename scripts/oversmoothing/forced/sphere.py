@@ -27,18 +27,18 @@ class Family:
     pairs: np.ndarray | None  # products of all pairs of columns
 
     def log_q(self, y: np.ndarray) -> np.ndarray:
-        """Log-probabilities (n, v) at points y (n, k)."""
+        """Return log-probabilities (n, v) at points y (n, k)."""
         z = y @ self.columns.T + self.bias
         return z - logsumexp(z, axis=1, keepdims=True)
 
     def height(self, moments: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """KL(p || q) at points y, less a constant of p, and its gradient; `moments` are A^T p (n, k)."""
+        """Return KL(p || q) at points y, less a constant of p, and its gradient; `moments` are A^T p (n, k)."""
         z = y @ self.columns.T + self.bias
         total = logsumexp(z, axis=1)
         return total - (y * moments).sum(axis=1), np.exp(z - total[:, None]) @ self.columns - moments
 
     def hessian(self, q: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        """Second derivatives (n, k, k) of the divergence at q (n, v) with mean A^T q.
+        """Return the second derivatives (n, k, k) of the divergence at q (n, v) with mean A^T q.
 
         Over a large vocabulary they are computed in float32, and without the tokens that have `RARE` of the
         probability: steps need a direction, and what they reach is judged in float64 over all tokens.
@@ -55,13 +55,13 @@ class Family:
 
 
 def scaled(y: np.ndarray) -> np.ndarray:
-    """Points of the sphere in the directions y (n, k); a fixed one for 0."""
+    """Return points of the sphere in the directions y (n, k); a fixed one for 0."""
     y = np.where((y != 0).any(axis=1, keepdims=True), y, np.eye(1, y.shape[1]))
     return y / np.linalg.norm(y, axis=1, keepdims=True)
 
 
 def gap_in_ball(gradient: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """|g| + g . y: how far below a point of the sphere the ball can lie, at most, by convexity."""
+    """Return |g| + g . y: how far below a point of the sphere the ball can lie, at most, by convexity."""
     slope = (gradient * y).sum(axis=1)
     across = ((gradient - slope[:, None] * y) ** 2).sum(axis=1)
     length = np.sqrt(slope**2 + across)
@@ -69,7 +69,7 @@ def gap_in_ball(gradient: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def lowest_of_quadratic(family: Family, centre: np.ndarray) -> np.ndarray:
-    """Lowest points on the sphere of the divergence's second-order approximation at its free minimum.
+    """Return the lowest points on the sphere of the divergence's second-order approximation at its free minimum.
 
     With curvatures c and parts x of the free minimum along their axes these are c x / (c + m) for the one m > -min(c)
     at which the length is 1 (a trust region's problem).
@@ -92,7 +92,7 @@ def lowest_of_quadratic(family: Family, centre: np.ndarray) -> np.ndarray:
 
 
 def descend(family: Family, moments: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Ends (n, k) of descents from points y of the sphere, by Newton's method on it with a line search.
+    """Return ends (n, k) of descents from points y of the sphere, by Newton's method on it with a line search.
 
     (P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization algorithms on matrix manifolds", 2008, chapter 6.)
     """
@@ -111,7 +111,7 @@ def descend(family: Family, moments: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _step(family: Family, moments: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points after a step, which lie lower (Armijo's rule), and which of them are to go further."""
+    """Return points after a step, which lie lower (Armijo's rule), and which of them are to go further."""
     q = np.exp(family.log_q(y))
     mean = q @ family.columns
     gradient = mean - moments
@@ -134,7 +134,7 @@ def _step(family: Family, moments: np.ndarray, y: np.ndarray) -> tuple[np.ndarra
 
 
 def _direction(hessian: np.ndarray, gradient: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Newton's directions on the sphere, not longer than its radius; curvatures count by size, to leave saddles.
+    """Return Newton's directions on the sphere, not longer than its radius; curvatures count by size, to leave saddles.
 
     On the sphere the Hessian is that of the space less the slope outwards times the identity.
     """

@@ -20,10 +20,10 @@ Named = str | Mapping[str, str]  # a name on the hub, a folder or a GGUF file; o
 
 
 def asset_name(source: Named, revision: str, otherwise: str | None = None) -> str:
-    """Name of the manifest of a model on the hub, in a folder, in a GGUF file or in a package; each has its own.
+    """Return the name of the manifest of a model on the hub, in a folder, in a GGUF file or in a package.
 
-    `otherwise` is the revision to read if the hub lacks `revision`. The wheels of one version of a package, which
-    differ by their checksums, share a name.
+    Each has its own. `otherwise` is the revision to read if the hub lacks `revision`. The wheels of one version of a
+    package, which differ by their checksums, share a name.
     """
     if not isinstance(source, str):
         return _injective(PACKAGE, *source["package"].split("==", 1))
@@ -35,7 +35,10 @@ def asset_name(source: Named, revision: str, otherwise: str | None = None) -> st
 
 
 def folder_name(folder: str, instead_of: str | None = None) -> str:
-    """Name of the manifest of a model in a folder, which may be read in the place of a revision without a folder."""
+    """Return the name of the manifest of a model in a folder.
+
+    The folder may be read in the place of a revision without a folder.
+    """
     return _injective(FOLDER, folder, *([instead_of] if instead_of else []))
 
 
@@ -50,13 +53,15 @@ def source_of(source: Named, revision: str) -> dict[str, str]:
 
 
 def as_gguf(source: Named) -> Path | None:
-    """GGUF file that a name refers to, from which a folder is made; None for any other name."""
+    """Return the GGUF file that a name refers to, from which a folder is made; None for any other name."""
     path = as_folder(source)
     return path if path and path.suffix == GGUF and not path.is_dir() else None
 
 
 def as_folder(source: Named) -> Path | None:
-    """Folder or file of weights that a name refers to, of a repository in the hub's cache the snapshot of main.
+    """Return the folder or file of weights that a name refers to.
+
+    Of a repository in the hub's cache it is the snapshot of main.
 
     None for a name on the hub, which has at most two parts, and for a model in a package.
     """
@@ -81,7 +86,7 @@ def is_studied(folder: Path) -> bool:
 
 
 def file_name(text: str) -> str:
-    """Text with each part that a file name should not contain replaced by two hyphens."""
+    """Return a text with each part that a file name should not contain replaced by two hyphens."""
     return re.sub(r"[^\w.@-]+", "--", text)
 
 

@@ -37,7 +37,7 @@ def readings(windows: pa.Table, evaluation: np.ndarray | None = None, context: i
 
 
 def byte_rows(reading: Reading, p: np.ndarray, dropped: np.ndarray) -> pa.RecordBatch:
-    """Rows of the logits file for a window, from its distributions (s, 256) and the mass dropped (s,)."""
+    """Return rows of the logits file for a window, from its distributions (s, 256) and the mass dropped (s,)."""
     keys = window_keys(reading.window, np.frombuffer(reading.scored, np.uint8))
     with np.errstate(divide="ignore"):  # a softmax takes -inf back to 0
         log_p = np.log(p).astype(np.float32)

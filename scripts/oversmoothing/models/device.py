@@ -31,7 +31,7 @@ def setup(device: str, settings: Mapping[str, Any], index: int = 0) -> Compute:
 
 
 def choose_device(name: str, index: int = 0) -> torch.device:
-    """Device for the setting ``auto``, ``cpu`` or ``cuda``; a `UserError` if there is no such GPU."""
+    """Return the device for the setting ``auto``, ``cpu`` or ``cuda``; raise a `UserError` if there is no such GPU."""
     if name == "cuda" and not torch.cuda.is_available():
         raise UserError("device: cuda is set in the config, but PyTorch sees no GPU here; use auto or cpu")
     if name == "auto":
@@ -48,7 +48,7 @@ def choose_device(name: str, index: int = 0) -> torch.device:
 
 
 def choose_precision(name: str, device: torch.device) -> str:
-    """Precision for the setting ``auto``, ``bf16`` or ``float32``.
+    """Return the precision for the setting ``auto``, ``bf16`` or ``float32``.
 
     ``auto`` is bf16 only where it is faster: on GPUs from Ampere on, processors with AMX, and AMD's with AVX512-BF16.
     """
@@ -62,12 +62,12 @@ def choose_precision(name: str, device: torch.device) -> str:
 
 
 def autocast(device: torch.device, precision: str) -> torch.autocast:
-    """Context in which a forward pass runs at `precision`; the weights stay float32."""
+    """Return the context in which a forward pass runs at `precision`; the weights stay float32."""
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=precision == "bf16")
 
 
 def choose_compile(value: str | bool, device: torch.device) -> bool:
-    """Whether a model is compiled, from ``auto``, true or false.
+    """Return whether a model is compiled, from ``auto``, true or false.
 
     ``auto`` compiles on a GPU if it can. On a CPU, compilation takes half a minute and gains only a few per cent.
     """

@@ -23,7 +23,7 @@ class ModelHead:
     bias: np.ndarray | None = None  # (v,)
 
     def prepared(self) -> Head:
-        """The head in coordinates for projections, restricted to the dimensions that a LayerNorm leaves free.
+        """Return the head in coordinates for projections, restricted to the dimensions that a LayerNorm leaves free.
 
         So what it forces is a lower bound of what norm and head force together.
         """
@@ -32,7 +32,7 @@ class ModelHead:
 
 
 def read_model_head(path: str | Path, rank: int | None = None) -> ModelHead:
-    """Head of a model, truncated to a rank, if one is given, from weights, a head alone, or the factors of one."""
+    """Return a model's head, truncated to a rank, if given, from weights, a head alone, or the factors of one."""
     if factors := read_factors(path):
         a, b, gain = factors
         return ModelHead(a.astype(np.float64) @ b.astype(np.float64)) if gain is None else ModelHead(a, gain)

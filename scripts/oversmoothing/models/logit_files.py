@@ -30,7 +30,7 @@ ROWS = 8192  # of the head, in memory in float32 at a time
 
 
 def head_file(path: str | Path) -> Path:
-    """Path of the head that belongs to a file of states."""
+    """Return the path of the head that belongs to a file of states."""
     return Path(path).with_suffix(".head.safetensors")
 
 
@@ -49,7 +49,7 @@ def save_head(
 
 
 def states_schema(width: int, precision: str, special_mass: bool = False) -> pa.Schema:
-    """Schema of a file of states: the keys, ``state`` and for some models ``special_mass``.
+    """Return the schema of a file of states: the keys, ``state`` and for some models ``special_mass``.
 
     ``state`` is float32[d], or in bf16 uint16[d], the upper halves of these numbers.
     """
@@ -58,7 +58,7 @@ def states_schema(width: int, precision: str, special_mass: bool = False) -> pa.
 
 
 def states_batch(states: WindowStates, precision: str) -> pa.RecordBatch:
-    """Rows of a file of states for one window."""
+    """Return rows of a file of states for one window."""
     schema = states_schema(states.post.shape[1], precision, states.special_mass is not None)
     return states.batch(schema, state_array(states.post, precision))
 
@@ -96,7 +96,7 @@ def logits_column(path: str | Path) -> tuple[str, Callable[[pa.Array], np.ndarra
 
 
 def states_of(column: pa.Array) -> np.ndarray:
-    """States, float32 (n, d), of a column in either precision."""
+    """Return states, float32 (n, d), of a column in either precision."""
     if column.type.value_type == pa.float32():
         return vectors(column)
     upper = column.flatten().to_numpy(zero_copy_only=True).astype(np.uint32) << 16
@@ -104,7 +104,10 @@ def states_of(column: pa.Array) -> np.ndarray:
 
 
 def rebuilt(path: str | Path, states: np.ndarray) -> np.ndarray:
-    """Logits, float32 (n, v), of states (n, d) under the head beside a file; the head is read in blocks of rows."""
+    """Return logits, float32 (n, v), of states (n, d) under the head beside a file.
+
+    The head is read in blocks of rows.
+    """
     beside = head_file(path)
     try:
         with safe_open(beside, "np") as file:

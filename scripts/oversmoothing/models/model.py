@@ -188,10 +188,10 @@ class FeedForward(nn.Module):
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, dropout: float, reach: int | None = None) -> Tensor:
-    """Causal attention to `reach` tokens before each, or to all; all tensors have shape (batch, heads, time, size).
+    """Return causal attention to `reach` tokens before each, or to all.
 
-    For training on a CPU in bf16, PyTorch's fused kernel is twice as slow as explicit products, whose time x time
-    weights fit into memory for short blocks.
+    All tensors have shape (batch, heads, time, size). For training on a CPU in bf16, PyTorch's fused kernel is twice as
+    slow as explicit products, whose time x time weights fit into memory for short blocks.
     """
     time, size = query.shape[-2:]
     beyond = None  # where a token is too far back
@@ -210,7 +210,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, dropout: float, reach: int
 
 
 def rotary_angles(size: int, block: int, base: float = 10_000.0) -> Tensor:
-    """Angles (block, size / 2) by which each position rotates each pair of a head's dimensions."""
+    """Return angles (block, size / 2) by which each position rotates each pair of a head's dimensions."""
     frequencies = base ** (-torch.arange(0, size, 2, dtype=torch.float32) / size)
     return torch.outer(torch.arange(block, dtype=torch.float32), frequencies)
 

@@ -30,14 +30,14 @@ class Predictor(Protocol):
 
 
 def head_matrix(model: Predictor, name: str) -> Tensor:
-    """Weights (v, r) of a model's head; a `UserError` names one whose head is no such matrix."""
+    """Return weights (v, r) of a model's head; raise a `UserError` naming a model whose head is no such matrix."""
     if (kind := getattr(model.config, "output", LINEAR)) != LINEAR:
         raise UserError(f"{name}: output: {kind} is no linear head, so that no matrix stands for it; name another")
     return model.head.weight
 
 
 def load_predictor(job: Any, compute: Compute) -> Predictor:
-    """Model of a job, from ``input.weights`` or, for a truth, from the files listed in ``input.manifest``.
+    """Return the model of a job, from ``input.weights`` or, for a truth, from the files listed in ``input.manifest``.
 
     The adapters of truths are imported by name, so that a change to one of them, or to the version of transformers,
     recomputes the truths alone. Over bytes ``input.vocabulary`` and ``input.tokenizer`` of a truth are no files.

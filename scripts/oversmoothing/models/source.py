@@ -103,7 +103,7 @@ def tokenizer_of(folder: Path) -> tuple[Tokenizer, Vocabulary]:
 
 
 def described(folders: Mapping[str, Path], tokens_of: str, bos: Before | str = AUTO) -> dict[str, Described]:
-    """What the files of each model say, by what the user wrote, after all checks that need no weights.
+    """Return what the files of each model say, by what the user wrote, after all checks that need no weights.
 
     A `UserError` is raised if a tokenizer is not that of the model `tokens_of`, or a head cannot be measured.
     """

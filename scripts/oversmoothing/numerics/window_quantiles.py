@@ -67,7 +67,10 @@ def _decided(values: np.ndarray, places: np.ndarray, value: float) -> bool:
 
 
 def _at(values: np.ndarray, counted: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-    """Quantiles of sorted values, given how many values there are up to each, (n,), each as often as it counts."""
+    """Return quantiles of sorted values, each as often as it counts.
+
+    The number of values up to each, (n,), is given.
+    """
     n = int(counted[-1])
     place = np.asarray(levels, float) * (n - 1)
     below = np.floor(place).astype(np.int64)

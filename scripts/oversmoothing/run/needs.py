@@ -21,13 +21,13 @@ TFLOPS = (20, 50, 100, 200)  # rates that a GPU may reach in training, well belo
 
 
 def trained_bytes(settings: Mapping[str, Any]) -> int:
-    """Bytes that a training reads if it takes `max_steps` steps."""
+    """Return how many bytes a training reads if it takes `max_steps` steps."""
     training = settings["training"]
     return training["max_steps"] * training["batch"] * training["accumulation"] * settings["model"]["block"]
 
 
 def training_flops(settings: Mapping[str, Any]) -> int:
-    """Operations of a training and its evaluations if it takes `max_steps` steps."""
+    """Return the number of operations of a training and its evaluations if it takes `max_steps` steps."""
     training = settings["training"]
     evaluations = training["max_steps"] // training["evaluation_interval"] + 1
     evaluated = evaluations * training["evaluation_batches"] * training["batch"] * settings["model"]["block"]
@@ -35,7 +35,7 @@ def training_flops(settings: Mapping[str, Any]) -> int:
 
 
 def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:
-    """Disk space of a study in bytes before compression, by category, if one training runs at a time."""
+    """Return the disk space of a study in bytes before compression, by category, if one training runs at a time."""
     trained = _trained(study).values()
     shapes = [settings["model"] for settings in trained]
     sizes = [weight_bytes(shape) for shape in shapes]

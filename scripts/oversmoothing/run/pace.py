@@ -47,19 +47,19 @@ class Pace:
             job.begun, job.ended = (None, None) if failed else (job.begun, self.clock())
 
     def share(self, rule: str | None = None) -> float:
-        """Share of the expected time that is done; 1 only when all jobs ended."""
+        """Return the share of the expected time that is done; 1 only when all jobs ended."""
         jobs = self._of(rule)
         if all(job.ended is not None for job in jobs):
             return 1.0
         return min(sum(job.expected * self._part(job) for job in jobs) / sum(job.expected for job in jobs), 0.999)
 
     def count(self, rule: str | None = None) -> tuple[int, int]:
-        """Number of jobs that ended, and of all."""
+        """Return the number of jobs that ended, and of all."""
         jobs = self._of(rule)
         return sum(job.ended is not None for job in jobs), len(jobs)
 
     def took(self, rule: str | None = None) -> float:
-        """Seconds from the first beginning of a job to the last end, or until now."""
+        """Return seconds from the first beginning of a job to the last end, or until now."""
         begun = [job.begun for job in self._of(rule) if job.begun is not None]
         ended = [job.ended for job in self._of(rule) if job.ended is not None]
         if not begun:
@@ -67,7 +67,7 @@ class Pace:
         return (max(ended) if len(ended) == len(self._of(rule)) else self.clock()) - min(begun)
 
     def left(self) -> float:
-        """Seconds until the end at the speed so far, but no fewer than a job under way still needs at its own."""
+        """Return seconds until the end at the speed so far, but no fewer than a running job still needs at its own."""
         rest = sum(job.expected * (1 - self._part(job)) for job in self.jobs.values())
         done = sum(job.expected for job in self.jobs.values()) - rest
         speed = (done + self.cores * PRIOR) / (self.took() + PRIOR)  # of expected seconds in a second
@@ -112,7 +112,7 @@ def reported_in(log: str | Path | None) -> str:
 
 
 def part_of(report: str) -> float | None:
-    """Part that a report says is done, from 0 to 1; None of no report."""
+    """Return the part that a report says is done, from 0 to 1; None without a report."""
     if not (found := REPORTED.search(report)):
         return None
     done, whole = (int(found[name].replace(",", "")) for name in ("done", "all"))

@@ -31,7 +31,9 @@ _ROWS, _VALUES, _VALUES_ON_GPU = 512, 1 << 17, 1 << 22
 
 
 def tto(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
-    """Tail token overassignment (thesis 4.1.2, equation 4.1): the sum of max(0, p_bn - p_gt) outside the nucleus.
+    """Return the tail token overassignment (thesis 4.1.2, equation 4.1).
+
+    It is the sum of max(0, p_bn - p_gt) outside the nucleus.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ def tto(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
 
 
 def nsmd(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
-    """Nucleus set mass difference (thesis 4.1.3, equation 4.2): the sum of p_gt - p_bn over the nucleus.
+    """Return the nucleus set mass difference (thesis 4.1.3, equation 4.2): the sum of p_gt - p_bn over the nucleus.
 
     The same sum over the complement is its negative (appendix C). Parameters and errors are those of `tto`.
 
@@ -67,7 +69,7 @@ def nsmd(p_bn: Array, p_gt: Array, tau: float = TAU) -> Array:
 
 
 def tv(p_bn: Array, p_gt: Array) -> Array:
-    """Total variation distance (thesis 4.1.4, equation 4.3): half the sum of abs(p_gt - p_bn).
+    """Return the total variation distance (thesis 4.1.4, equation 4.3): half the sum of abs(p_gt - p_bn).
 
     Parameters and errors are those of `tto`, without tau.
 
@@ -80,7 +82,7 @@ def tv(p_bn: Array, p_gt: Array) -> Array:
 
 
 def kl(p_bn: Array, p_gt: Array) -> Array:
-    """Kullback-Leibler divergence from the truth (thesis 4.1.5, equation 4.4), p_bn clipped below at 1e-9.
+    """Return the Kullback-Leibler divergence from the truth (thesis 4.1.5, equation 4.4), p_bn clipped below at 1e-9.
 
     The formula is that of `catalogue.metrics`, as for all metrics. What a head forces has a KL of its own, without the
     clip: `oversmoothing.forced.divergence`.
@@ -105,7 +107,7 @@ def clipped(p_bn: Array, p_gt: Array) -> Array:
 
 
 def entropy_difference(p_bn: Array, p_gt: Array) -> Array:
-    """Entropy of the truth minus that of the model (thesis Table F.1).
+    """Return the entropy of the truth minus that of the model (thesis Table F.1).
 
     Parameters and errors are those of `tto`, without tau.
 
@@ -118,7 +120,7 @@ def entropy_difference(p_bn: Array, p_gt: Array) -> Array:
 
 
 def entropy(p: Array) -> Array:
-    """Shannon entropy in bits, shape (n,), of distributions (n, v); errors are those of `tto`."""
+    """Return the Shannon entropy in bits, shape (n,), of distributions (n, v); errors are those of `tto`."""
     _check("p", p)
     out = api.array_namespace(p).empty(p.shape[0], dtype=p.dtype, device=api.device(p))
     for chunk in _chunks(p):
@@ -192,7 +194,10 @@ class _Truth:
         return self.dot(self.p, self.log(self.p))  # nats
 
     def log(self, p: Array) -> Array:
-        """Logarithm that is finite at 0, so that 0 log 0 is 0; of many tokens in float64, as `dot` needs it."""
+        """Return the logarithm that is finite at 0, so that 0 log 0 is 0.
+
+        Of many tokens it is in float64, as `dot` needs it.
+        """
         if p.shape[1] > LARGE:
             p = self.xp.astype(p, self.xp.float64)
         # Adding the smallest normal number changes no term p log p and is faster than maximum().

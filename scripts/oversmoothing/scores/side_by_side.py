@@ -72,7 +72,7 @@ def side_by_side(model: np.ndarray, truth: np.ndarray, targets: np.ndarray) -> S
 
 
 def rows_of(window: int, truth: str, found: SideBySide) -> pa.RecordBatch:
-    """Rows of a file of `ROWS`, for a window and a truth."""
+    """Return rows of a file of `ROWS`, for a window and a truth."""
     n = len(found.kl)
     keys = pa.array(np.full(n, window, np.int32)), pa.array(np.arange(n, dtype=np.int32))
     name = pa.array([truth] * n, pa.string()).dictionary_encode().cast(NAME)

@@ -57,7 +57,7 @@ def pure_means(paths: Iterable[str | Path]) -> Iterator[dict[str, Any]]:
 
 
 def pure_windows(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """Mean ``value`` of the ``n`` positions of each window under pure sampling, by model, truth and measure."""
+    """Return the mean ``value`` of each window's ``n`` positions under pure sampling, by model, truth and measure."""
     frames = []
     for path in map(Path, paths):
         for (truth, _), sums in sum_scores(path, ["pure"]).items():
@@ -67,7 +67,7 @@ def pure_windows(paths: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def window_means(sums: WindowSums) -> pd.DataFrame:
-    """Mean ``value`` of the ``n`` positions of each ``window``."""
+    """Return the mean ``value`` of the ``n`` positions of each ``window``."""
     count, total, _ = sums.arrays()
     means = total / count + (sums.origin or 0.0)
     return pd.DataFrame({"window": sorted(sums.count), "n": count.astype(int), "value": means})
@@ -79,7 +79,10 @@ def positions_by_window(windows: pd.DataFrame) -> pd.Series:
 
 
 def mean_brackets(path: str | Path) -> dict[str, float]:
-    """Mean width, by decoding, of the brackets of which the scores of a file are the middles; empty if it has none."""
+    """Return the mean width, by decoding, of the brackets of which the scores of a file are the middles.
+
+    It is empty if the file has none.
+    """
     if "high" not in pq.read_schema(path).names:
         return {}
     widths: dict[str, list[np.ndarray]] = {}

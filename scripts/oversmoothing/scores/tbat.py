@@ -49,7 +49,7 @@ class Tbat:
 
 
 def choose_basis(weights: str | Path, condition: str) -> Basis:
-    """Constraints of the head in a model's safetensors file under a condition of stationarity.
+    """Return constraints of the head in a model's safetensors file under a condition of stationarity.
 
     ``full``: W^T q = W^T p, as in the thesis. ``tangent``: the condition after a LayerNorm (see `basis`); a `UserError`
     is raised if none directly precedes the head.
@@ -69,7 +69,9 @@ def choose_basis(weights: str | Path, condition: str) -> Basis:
 def tbat(
     basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, where: str, post: np.ndarray | None = None
 ) -> Tbat:
-    """TBAT of the bytes of one window, or of the tokens of a larger vocabulary, from decoded distributions `p` (n, v).
+    """Return the TBAT of one window, from decoded distributions `p` (n, v).
+
+    It is of the window's bytes, or of its tokens in a larger vocabulary.
 
     `delta`, `mass_tolerance` and `post`, (n, r) for a `TangentBasis`, are those of `reject_set`; `where` names model
     and window in errors. A `UserError` is raised if the undecided tokens of a byte have more mass than
@@ -101,7 +103,7 @@ def read_states(logits: str | Path, hidden: str | Path | None) -> Iterator[tuple
 
 
 def approximate_bases(weights: str | Path, ranks: Sequence[int]) -> dict[int, Basis]:
-    """Constraints of SVD approximations of the head, the published shortcut (thesis 7.1; Finlayson et al. 2024).
+    """Return constraints of SVD approximations of the head, the published shortcut (thesis 7.1; Finlayson et al. 2024).
 
     Ranks not below the head's own are left out, and the exact head comes last, for comparison.
     """

@@ -32,7 +32,10 @@ def read_csv(path: str | Path, **options: Any) -> pd.DataFrame:
 
 
 def number(value: float, decimals: int | None = None) -> str:
-    """A number with the given decimals; by default three, more for very small numbers and none from 100,000 on."""
+    """Return a number as text with the given decimals.
+
+    By default these are three, more for very small numbers and none from 100,000 on.
+    """
     if decimals is not None:
         return f"{value:,.{decimals}f}"
     if abs(value) >= 1e5:

@@ -25,7 +25,7 @@ BYTES = Names("byte", 256, byte_name, Bytes, "Bytes are named as in Figure A.1")
 
 
 def names_of(vocabulary: str | Path | None) -> Names:
-    """Names of the tokens of a vocabulary, by their text; without one, of bytes."""
+    """Return names of the tokens of a vocabulary, by their text; without one, of bytes."""
     if not vocabulary:
         return BYTES
     texts = read_vocabulary(vocabulary).texts

@@ -64,7 +64,7 @@ def compare_tables(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
 
 
 def settings_differences(a: str | Path, b: str | Path) -> list[str]:
-    """Distinct lines such as "scores/tto: tau is 0.9 in a, 0.8 in b", from what both folders have."""
+    """Return distinct lines such as "scores/tto: tau is 0.9 in a, 0.8 in b", from what both folders have."""
     lines: dict[str, None] = {}
     for path in sorted(Path(a).rglob("*.parquet")):
         place = path.relative_to(a)
@@ -82,7 +82,7 @@ def settings_differences(a: str | Path, b: str | Path) -> list[str]:
 
 
 def markdown(compared: Mapping[str, pd.DataFrame], settings: Sequence[str], a: str | Path, b: str | Path) -> str:
-    """Comparison in Markdown: a section per table, then the rows found in only one folder."""
+    """Return the comparison in Markdown: a section per table, then the rows found in only one folder."""
     differing = ["Settings that differ:", "", *(f"- {line}" for line in settings)]
     lines = [f"# a: {a} · b: {b}", ""]
     lines += [*(differing if settings else ["No setting differs in what both folders hold."]), ""]

@@ -15,18 +15,24 @@ THIRD = 1 / 3  # by which an interval may be wider than another without a word
 
 
 def at(values: pd.DataFrame, **where: Any) -> pd.DataFrame:
-    """Rows with these values in columns, without these columns: what others are paired with (see `paired`)."""
+    """Return rows with these values in columns, without these columns: what others are paired with (see `paired`)."""
     return chosen(values, **where).drop(columns=list(where))
 
 
 def paired(values: pd.DataFrame, base: pd.DataFrame, less: str) -> pd.DataFrame:
-    """Values less the `base` with the same seed and other keys, one at most, named `less`; others are left out."""
+    """Return values less the `base` with the same seed and other keys, one at most, named `less`.
+
+    Others are left out.
+    """
     both = values.merge(base, on=[name for name in base if name != "value"], suffixes=("", "_less"))
     return both.assign(value=both.value - both.value_less, less=less).drop(columns="value_less")
 
 
 def means(*values: pd.DataFrame) -> pd.DataFrame:
-    """Mean over seeds of values with the same keys, with Student's interval; no row where a seed has no number."""
+    """Return the mean over seeds of values with the same keys, with Student's interval.
+
+    There is no row where a seed has no number.
+    """
     rows: list[dict[str, Any]] = []
     for own in values:
         keys = [name for name in own if name not in ("seed", "value")]
@@ -49,7 +55,9 @@ def widened(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, float]]:
 
 
 def crossed(*values: pd.DataFrame) -> pd.DataFrame:
-    """Interval over seeds and windows, ``low_crossed`` to ``high_crossed``, of values of ``n`` positions by ``window``.
+    """Return the interval over seeds and windows of values of ``n`` positions by ``window``.
+
+    It reaches from ``low_crossed`` to ``high_crossed``.
 
     Each window must be there under every seed, as the same windows are scored of all models.
     """

@@ -59,7 +59,7 @@ def write_table(output: Any, table: pd.DataFrame, page: Page) -> None:
 
 
 def markdown(page: Page) -> str:
-    """Page in Markdown."""
+    """Return the page in Markdown."""
     lines = [f"# {_markdown_prose(page.title)}", ""]
     for section in page.sections:
         lines += [f"## {_markdown_prose(section.heading)}", ""] if section.heading else []
@@ -68,7 +68,7 @@ def markdown(page: Page) -> str:
 
 
 def markdown_table(section: Section) -> str:
-    """Rows of a section as a Markdown table."""
+    """Return rows of a section as a Markdown table."""
     columns = section.columns
     cells = [[_markdown_cell(row.get(name)) for name in columns] for row in laid_out(section).rows]
     table = pd.DataFrame(cells, columns=[markdown_text(name) for name in columns])
@@ -76,12 +76,12 @@ def markdown_table(section: Section) -> str:
 
 
 def html(page: Page) -> Markup:
-    """Page as an HTML fragment."""
+    """Return the page as an HTML fragment."""
     return html_of(markdown(page))
 
 
 def html_of(text: str, title: str = "", level: int = 1) -> Markup:
-    """Markdown as an HTML fragment: tables in frames that scroll in a narrow window, their numbers on one line.
+    """Return Markdown as an HTML fragment: tables in frames that scroll in a narrow window, their numbers on one line.
 
     A table has the heading before it as its caption, or the `title`, for those who do not see both. `level` is what a
     heading of the first level becomes.
@@ -103,28 +103,28 @@ def html_of(text: str, title: str = "", level: int = 1) -> Markup:
 
 
 def line_html(text: str) -> Markup:
-    """A line of Markdown as HTML, without a paragraph around it; HTML in it is treated as in `html_of`."""
+    """Return a line of Markdown as HTML, without a paragraph around it; HTML in it is treated as in `html_of`."""
     return Markup(_parser().renderInline(text))
 
 
 def prose_html(text: str) -> Markup:
-    """Prose with `code` between backticks as HTML."""
+    """Return prose with `code` between backticks as HTML."""
     return line_html(_markdown_prose(text))
 
 
 def latex(page: Page) -> str:
-    """Page as LaTeX tables with captions and labels, after a comment that names the packages they need."""
+    """Return the page as LaTeX tables with captions and labels, after a comment that names the packages they need."""
     tables = [section for section in page.sections if section.latex]
     return "\n".join([PACKAGES, *(_latex_table(page, section, i) for i, section in enumerate(tables))])
 
 
 def markdown_text(text: str) -> str:
-    """Text escaped so that Markdown reads none of it as markup."""
+    """Return text escaped so that Markdown reads none of it as markup."""
     return MARKUP.sub(r"\\\g<0>", text)
 
 
 def latex_text(text: str) -> str:
-    """Text escaped so that LaTeX reads none of it as a command."""
+    """Return text escaped so that LaTeX reads none of it as a command."""
     return "".join(LATEX.get(character, character) for character in text)
 
 
@@ -178,21 +178,21 @@ def _latex_table(page: Page, section: Section, i: int) -> str:
 
 
 def _long_table(layout: str, head: str, rows: Sequence[str], caption: str) -> str:
-    """Table that goes on from page to page, its columns as wide as the line."""
+    """Return a table that goes on from page to page, its columns as wide as the line."""
     begin = [r"\begingroup\scriptsize\setlength{\tabcolsep}{3pt}\setlength{\LTcapwidth}{\linewidth}"]
     begin += [rf"\begin{{longtable}}{{{layout}}}", r"\toprule", rf"{head} \\", r"\midrule", r"\endhead"]
     return "\n".join([*begin, *rows, r"\bottomrule", caption, r"\end{longtable}", r"\endgroup", ""])
 
 
 def _broken_columns(columns: Sequence[str], widths: Mapping[str, float]) -> str:
-    """Columns of text that is broken into lines, as wide as the line together with the space between them."""
+    """Return columns of text that is broken into lines, as wide as the line together with the space between them."""
     total = sum(widths.get(name, 1.0) for name in columns)
     shares = [widths.get(name, 1.0) / total for name in columns]
     return "".join(rf"{BROKEN}{{\dimexpr {share:.4f}\linewidth-2\tabcolsep\relax}}" for share in shares)
 
 
 def _label(title: str, i: int) -> str:
-    """Name of a page's i-th table for references: "tab:oversmoothing-by-rank-1"."""
+    """Return the name of a page's i-th table for references: "tab:oversmoothing-by-rank-1"."""
     words = re.sub(r"\(.*?\)", "", CODE.sub(r"\1", title)).lower()
     return f"tab:{'-'.join(re.findall('[a-z0-9]+', words)[:6])}-{i + 1}"
 
@@ -221,7 +221,7 @@ def _latex_number(text: str) -> str:
 
 
 def _digits(cell: Value) -> list[str]:
-    """Mean, standard deviation and ends of the interval as text; "" for unknown values."""
+    """Return the mean, standard deviation and ends of the interval as text; "" for unknown values."""
     lost = bool(cell.mean) and not float(f"{cell.mean:.{cell.decimals or 0}f}")  # it is not zero, but would look so
     decimals = None if lost else cell.decimals
     values = (cell.mean, cell.sd, cell.low, cell.high)

@@ -15,7 +15,10 @@ CHOSEN = "chosen"
 
 
 def rates_table(tried: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Record of the trials of each arm: each rate's loss, with a note at the chosen one, and how far it is above."""
+    """Return the record of the trials of each arm: each rate's loss, and how far it is above the chosen one's.
+
+    The chosen rate has a note.
+    """
     rows = []
     for arm in tried:
         losses = {float(rate): loss for rate, loss in arm["losses"].items()}
@@ -31,7 +34,7 @@ def rates_table(tried: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def rates_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with a row per arm and a column per learning rate; the chosen one is bold."""
+    """Return the page with a row per arm and a column per learning rate; the chosen one is bold."""
     rows = []
     for arm, of_arm in table.groupby("arm", sort=False):
         tried = of_arm[of_arm.measure == "validation_loss"].set_index("learning_rate")

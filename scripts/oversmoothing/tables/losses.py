@@ -74,7 +74,10 @@ def losses_table(
     published: pd.DataFrame,
     unit: str = "byte",
 ) -> pd.DataFrame:
-    """Record of the loss and accuracy of each model, `values` by model and name, beside the thesis's (Table 3.1)."""
+    """Return the record of the loss and accuracy of each model, beside the thesis's (Table 3.1).
+
+    `values` are by model and name.
+    """
     cells = by_key(published, "model", "metric")
     rows = []
     for model in models:
@@ -94,7 +97,7 @@ def losses_table(
 
 
 def losses_page(table: pd.DataFrame, title: str, unit: str = "byte") -> Page:
-    """Page with one row per model, ours beside the published."""
+    """Return the page with one row per model, ours beside the published."""
     rows = []
     for row, of_model in by_model(table):
         by_metric = of_model.set_index("measure").to_dict("index")

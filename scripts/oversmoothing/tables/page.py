@@ -97,7 +97,7 @@ def label(model: Mapping[str, Any], several_seeds: bool = False) -> str:
 
 
 def model_cells(row: Mapping[str, Any], several_seeds: bool) -> dict[str, Cell]:
-    """First cells of a model's row: its rank, or its name if it has none, and its seed if there are several."""
+    """Return the first cells of a model's row: its rank, or else its name, and its seed if there are several."""
     cells: dict[str, Cell] = {"rank": str(row["rank"]) if pd.notna(row["rank"]) else Name(row["model"])}
     if several_seeds:
         cells["seed"] = str(row["seed"]) if pd.notna(row["seed"]) else None
@@ -112,7 +112,10 @@ def by_model(table: pd.DataFrame, *further: str) -> Iterator[tuple[dict[str, Cel
 
 
 def valued(row: Mapping[str, Any], spread: bool = True, **look: Any) -> Value:
-    """Number of a record's row with its interval and, with `spread`, its standard deviation; `look` as of `Value`."""
+    """Return the number of a record's row with its interval and, with `spread`, its standard deviation.
+
+    `look` is as of `Value`.
+    """
     return Value(row["value"], row["sd"] if spread else None, row["low"], row["high"], **look)
 
 
@@ -123,7 +126,7 @@ def pivot(
     decimals: int | Mapping[str, int] | None = None,
     spread: bool = False,
 ) -> list[dict[str, Cell]]:
-    """Rows of cells: one for each value of the columns `rows` of a record, with a number under each label of `columns`.
+    """Return rows of cells: one for each value of a record's columns `rows`, a number under each of `columns`.
 
     That is the number whose row has the label's measure, or values in columns, None for an empty one (see
     `record.chosen`), with its interval; `decimals` may differ by label, and `spread` is as of `valued`. In `rows`,
@@ -152,9 +155,10 @@ def pivot(
 
 
 def entitled(page: Page) -> Page:
-    """Page whose title says by what its rows differ; where no row has a rank, its column of ranks is one of models.
+    """Return the page whose title says by what its rows differ.
 
-    A title without ranks, as where all models are from the hub, names the thesis's tables only beside their numbers.
+    Where no row has a rank, its column of ranks is one of models. A title without ranks, as where all models are from
+    the hub, names the thesis's tables only beside their numbers.
     """
     ranks = [row["rank"] for section in page.sections for row in section.rows if "rank" in row]
     if not ranks or not all(isinstance(rank, Name) for rank in ranks):
@@ -171,12 +175,12 @@ def entitled(page: Page) -> Page:
 
 
 def labelled(label: str, better: str) -> str:
-    """A label with an arrow for the better direction."""
+    """Return a label with an arrow for the better direction."""
     return f"{label} {ARROWS.get(better, '')}".rstrip()
 
 
 def directions(better: Iterable[str]) -> str:
-    """Meaning of the arrows of a table."""
+    """Return the meaning of the arrows of a table."""
     return ", ".join(DIRECTIONS[way] for way in dict.fromkeys(better) if way in DIRECTIONS)
 
 
@@ -186,12 +190,12 @@ def _filled(row: Mapping[str, Cell], name: str) -> bool:
 
 
 def literal(text: str) -> str:
-    """Text escaped so that prose reads none of it as code."""
+    """Return text escaped so that prose reads none of it as code."""
     return text.replace("`", r"\`")
 
 
 def laid_out(section: Section) -> Section:
-    """Section whose numbers have decimals, the same in all of a column, and whose best are bold."""
+    """Return the section whose numbers have decimals, the same in all of a column, and whose best are bold."""
     best = _best(section)
     decimals = {name: _decimals([row.get(name) for row in section.rows]) for name in section.columns}
 
@@ -205,7 +209,7 @@ def laid_out(section: Section) -> Section:
 
 
 def _best(section: Section) -> frozenset[Value]:
-    """The best number of each group of two rivals or more."""
+    """Return the best number of each group of two rivals or more."""
     groups: dict[str, list[Value]] = {}
     for row in section.rows:
         for cell in row.values():
@@ -216,7 +220,10 @@ def _best(section: Section) -> frozenset[Value]:
 
 
 def _decimals(cells: Iterable[Cell]) -> int | None:
-    """Decimals of a column: three; more if all are below 0.1, one or none if all are large; None if all are tiny."""
+    """Return decimals of a column: three; more if all are below 0.1, one or none if all are large.
+
+    None if all numbers are tiny.
+    """
     sizes = [abs(cell.mean) for cell in cells if isinstance(cell, Value) and cell.mean and math.isfinite(cell.mean)]
     if not sizes or 0.1 <= max(sizes) < 100:
         return 3
@@ -226,7 +233,7 @@ def _decimals(cells: Iterable[Cell]) -> int | None:
 
 
 def _distance(cell: Value) -> float:
-    """How far a number is from what it is better to be, up to a constant."""
+    """Return how far a number is from what it is better to be, up to a constant."""
     mean = cell.mean or 0.0
     return math.copysign(1, -cell.aim) * mean if math.isinf(cell.aim) else abs(mean - cell.aim)
 
@@ -236,7 +243,7 @@ ONLY = ", and the only bold numbers"
 
 
 def with_seed_means(page: Page) -> Page:
-    """Page whose sections begin with a row of means for each group of rows that differ only in seed.
+    """Return the page whose sections begin with a row of means for each group of rows that differ only in seed.
 
     The means compete for the bold numbers in place of single seeds; text that differs between seeds is left out.
     """
@@ -267,7 +274,7 @@ def _mean(rows: Sequence[Mapping[str, Cell]], columns: Sequence[str]) -> dict[st
 
 
 def _mean_cell(cells: Sequence[Cell]) -> Cell:
-    """Mean of numbers, with their spread; a cell that all share (the thesis's, or a label) is kept."""
+    """Return the mean of numbers, with their spread; a cell that all share (the thesis's, or a label) is kept."""
     first = cells[0]
     if all(cell == first for cell in cells):
         return first

@@ -37,13 +37,13 @@ def read_published(paths: str | Path | Sequence[str | Path]) -> pd.DataFrame:
 
 
 def by_key(published: pd.DataFrame, *keys: str) -> Rows:
-    """Published rows by their key columns; "" where a key is missing."""
+    """Return published rows by their key columns; "" where a key is missing."""
     named = published.fillna(dict.fromkeys(keys, ""))
     return {tuple(row[key] for key in keys): row for row in named.to_dict("records")}
 
 
 def printed(published: Rows, key: tuple[Any, ...], differs: Iterable[str] = ()) -> dict[str, Any]:
-    """Columns of the record that the published row of a key adds to a row of ours; none without such a row.
+    """Return columns of the record that the published row of a key adds to a row of ours; none without such a row.
 
     `differs` names the settings in which ours differs: keys of `DIFFERENCES`, and "rank".
     """
@@ -59,13 +59,16 @@ def printed(published: Rows, key: tuple[Any, ...], differs: Iterable[str] = ()) 
 
 
 def that_matter(differs: Iterable[str], metric: str | None = None) -> list[str]:
-    """Differences that can affect a metric's values; without a metric, those that belong to no metric's settings."""
+    """Return differences that can affect a metric's values.
+
+    Without a metric, those that belong to no metric's settings.
+    """
     settings = METRICS[metric].settings if metric else ()
     return [name for name in differs if name not in OF_METRICS or name in settings]
 
 
 def caveats(table: pd.DataFrame, compare: str = "trends, not levels") -> list[str]:
-    """Sentences under a table: how the published setting differs, and which ranks stand beside other ranks."""
+    """Return sentences under a table: how the published setting differs, and which ranks stand beside other ranks."""
     differs = set(" ".join(table.published_differs.dropna()).split())
     named = [words for name, words in DIFFERENCES.items() if name in differs]
     sentences = [f"The published values come from {listed(named)}: compare {compare}"] if named else []
@@ -73,7 +76,7 @@ def caveats(table: pd.DataFrame, compare: str = "trends, not levels") -> list[st
 
 
 def stand_ins(table: pd.DataFrame) -> list[str]:
-    """Sentences that list our ranks that stand beside a different rank of the thesis."""
+    """Return sentences that list our ranks that stand beside a different rank of the thesis."""
     pairs = table[["rank", "published_model"]].dropna().drop_duplicates().astype(str)
     return [
         f"Rank {rank} stands beside the thesis's {published}"
@@ -83,5 +86,5 @@ def stand_ins(table: pd.DataFrame) -> list[str]:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Words as a list in a sentence: "a", "a and b", "a, b and c"."""
+    """Return words as a list in a sentence: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -107,7 +107,7 @@ TYPES = {name: column.type for name, column in SCHEMA.items()}
 
 
 def record(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Frame with all columns of `SCHEMA`, in order; a `ValueError` of a column that it does not know."""
+    """Return the frame with all columns of `SCHEMA`, in order; raise a `ValueError` of a column it does not know."""
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     if unknown := set(frame) - set(SCHEMA):
         raise ValueError(f"not in the schema of the record: {', '.join(sorted(unknown))}")
@@ -115,17 +115,17 @@ def record(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def facts(model: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns that every row of a model has; None for what the plan does not know of it."""
+    """Return columns that every row of a model has; None for what the plan does not know of it."""
     return {name: model.get(name) for name in ("model", *FACTS)}
 
 
 def chosen(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
-    """Rows with the given values in columns; None where a column has none."""
+    """Return rows with the given values in columns; None where a column has none."""
     return table[matches(table, **where)]
 
 
 def matches(table: pd.DataFrame, **where: Any) -> np.ndarray:
-    """Whether each row has the given values in columns, bool (n,); None where a column has none."""
+    """Return whether each row has the given values in columns, bool (n,); None where a column has none."""
     matched = np.ones(len(table), bool)
     for column, value in where.items():
         alike = table[column].isna() if value is None else table[column] == value
@@ -134,12 +134,12 @@ def matches(table: pd.DataFrame, **where: Any) -> np.ndarray:
 
 
 def numbers(summary: Summary) -> dict[str, Any]:
-    """Columns of a row that a summary fills."""
+    """Return columns of a row that a summary fills."""
     return {"value": summary.mean, **{name: getattr(summary, name) for name in ("sd", "n", "low", "high")}}
 
 
 def over_seeds(values: Iterable[float]) -> dict[str, Any]:
-    """Columns of a row that numbers of several seeds fill: their mean, sd, count and 95 % interval by Student's t."""
+    """Return columns of a row for numbers of several seeds: their mean, sd, count and 95 % interval by Student's t."""
     own = np.asarray([float(value) for value in values])
     mean, low, high = student_interval(own.tolist())
     sd = float(own.std(ddof=1)) if len(own) > 1 else math.nan
@@ -157,7 +157,7 @@ def read_record(path: str | Path) -> pd.DataFrame:
 
 
 def is_record(path: str | Path) -> bool:
-    """Whether a table is a record, and not one of verdicts or of texts, or of a study that has gone."""
+    """Return whether a table is a record, and not one of verdicts or of texts, or of a study that has gone."""
     return "table" in (columns := set(read_csv(path, nrows=0))) and columns <= set(SCHEMA)
 
 
@@ -173,13 +173,13 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def written(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Columns that the CSV of a record has: those that every table has, and those with a value."""
+    """Return columns that the CSV of a record has: those that every table has, and those with a value."""
     held = [column for column in SCHEMA if SCHEMA[column].always or table[column].notna().any()]
     return table[held].assign(table=name)
 
 
 def documentation() -> str:
-    """Markdown table of the columns."""
+    """Return the Markdown table of the columns."""
     rows = [
         f"| `{name}`{'' if column.always else ' *'} | {NAMES[column.type]} | {column.meaning} |"
         for name, column in SCHEMA.items()

@@ -21,7 +21,9 @@ HUMAN = "human"
 def sample_table(
     windows: str | Path, samples: Iterable[str | Path], models: Sequence[Mapping[str, Any]], shown: Sequence[int]
 ) -> pd.DataFrame:
-    """Human continuations of the windows `shown`, and each model's, from files ``{model}/{decoding}.parquet``.
+    """Return the human continuations of the windows `shown`, and each model's.
+
+    The latter are from files ``{model}/{decoding}.parquet``.
 
     The columns are ``window``, ``decoding`` and ``model`` (both "human" for the true text), ``label``, ``rank``,
     ``seed``, ``prompt`` and ``continuation`` (bytes). Rows stand by window, then by decoding and model in the
@@ -76,7 +78,7 @@ def samples_markdown(table: pd.DataFrame, title: str) -> str:
 
 
 def _of_windows(path: str | Path, column: str, shown: Sequence[int]) -> dict[int, bytes]:
-    """Texts of the windows that are shown; a `UserError` where the file lacks one of them."""
+    """Return texts of the windows that are shown; a `UserError` where the file lacks one of them."""
     table = read_table(path, ["window", column])
     texts = dict(zip(table["window"].to_pylist(), table[column].to_pylist(), strict=True))
     if missing := [window for window in shown if window not in texts]:

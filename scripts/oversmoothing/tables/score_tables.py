@@ -37,7 +37,9 @@ def score_table(
     truths: Sequence[Mapping[str, Any]],
     published: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Record of each model's mean scores beside the thesis's, by truth, metric, decoding and model in the orders given.
+    """Return the record of each model's mean scores beside the thesis's.
+
+    Rows stand by truth, metric, decoding and model in the orders given.
 
     `summaries` has the columns ``model``, ``truth`` (None if the metric needs none), ``metric``, ``decoding``,
     those of a `Summary` and, for metrics known within a bracket, ``bracket``, its mean width, which the record has
@@ -81,7 +83,10 @@ def score_table(
 def score_page(
     table: pd.DataFrame, name: str, title: str, across: str = "metric", byte_views: Sequence[str] = ()
 ) -> Page:
-    """Page with a section per truth, a row per model, a column per metric or decoding (`across`), and a legend."""
+    """Return the page with a section per truth, a row per model, and a column per metric or decoding (`across`).
+
+    It has a legend.
+    """
     sections = []
     for truth, part in table.groupby("truth", sort=False, dropna=False):
         heading = ""

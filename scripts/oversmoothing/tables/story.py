@@ -42,7 +42,7 @@ class Story:
     parts: Mapping[str, str]
 
     def told(self, kind: str) -> dict[str, str]:
-        """Words of the tables or figures ("Table", "Figure") by name."""
+        """Return words of the tables or figures ("Table", "Figure") by name."""
         return {
             name: text
             for heading, text in self.parts.items()
@@ -65,26 +65,29 @@ def read_story(path: Path) -> Story:
 
 
 def paragraphs(text: str, **values: Any) -> list[str]:
-    """Paragraphs of a part, each on one line, with values for the names in it."""
+    """Return paragraphs of a part, each on one line, with values for the names in it."""
     text = PLAIN.from_string(text).render(values) if "{" in text else text
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
 def legend(module: str, table: str, **values: Any) -> list[str]:
-    """Legend of a table, for `Page`, from the stories of the module (its `__file__`) that makes it."""
+    """Return the legend of a table, for `Page`, from the stories of the module (its `__file__`) that makes it."""
     told = _words("Table", table, map(read_story, stories_of(Path(module))))
     return [" ".join(paragraphs(told, **values)).removesuffix(".")]
 
 
 def caption(kind: str, name: str, stories: Iterable[Story], **values: Any) -> str:
-    """Caption of a table or figure ("Table", "Figure") in reStructuredText; of a table the first paragraph."""
+    """Return the caption of a table or figure ("Table", "Figure") in reStructuredText.
+
+    Of a table it is the first paragraph.
+    """
     words = _words(kind, name, stories)
     words = re.split(r"\n\s*\n", words)[0] if kind == "Table" else words
     return "\n\n".join(map(_restructured, paragraphs(words, **values))) + "\n"
 
 
 def words_for(name: str, told: Mapping[str, str]) -> str:
-    """Words that are `told` of a name, or else of the longest with which it begins; "" if there are none."""
+    """Return words that are `told` of a name, or else of the longest with which it begins; "" if there are none."""
     begins = [known for known in told if name == known or name.startswith(f"{known}_")]
     return told[max(begins, key=len)] if begins else ""
 
@@ -98,6 +101,6 @@ def _words(kind: str, name: str, stories: Iterable[Story]) -> str:
 
 
 def _restructured(text: str) -> str:
-    """Prose in reStructuredText."""
+    """Return prose in reStructuredText."""
     parts = text.split("`")
     return "".join(f"``{part}``" if i % 2 else MARKUP.sub(r"\\\g<0>", part) for i, part in enumerate(parts))

@@ -21,7 +21,7 @@ EXACT = "exact"  # note on the rank of the head itself
 def approximation_table(
     paths: Iterable[str | Path], models: Iterable[Mapping[str, Any]], resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Record of TBAT with each approximation of the head, and of its `EXCESS` over exact TBAT, by model."""
+    """Return the record of TBAT with each approximation of the head, and of its `EXCESS` over exact TBAT, by model."""
     rows = []
     for model, path in zip(models, paths, strict=True):
         summaries = summarise_approximations(path, resamples, seed)
@@ -35,7 +35,7 @@ def approximation_table(
 
 
 def approximation_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with one row per model and one column per rank of approximation."""
+    """Return the page with one row per model and one column per rank of approximation."""
     shown = table[table.measure == TBAT]
     ranks = sorted(shown.approximation[shown.note != EXACT].unique())
     columns = {f"rank {rank}": {"approximation": rank, "note": None} for rank in ranks} | {EXACT: {"note": EXACT}}
@@ -44,7 +44,7 @@ def approximation_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def summarise_approximations(path: str | Path, resamples: int, seed: int) -> dict[int, tuple[Summary, Summary]]:
-    """Summaries by rank of approximation, the exact head last: of TBAT, and of its excess over exact TBAT."""
+    """Return summaries by rank of approximation, the exact head last: of TBAT, and of its excess over exact TBAT."""
     sums: dict[int, tuple[WindowSums, WindowSums]] = {}
     for group in read_groups(path, APPROXIMATED.names):
         windows, ranks, values = (group[name].to_numpy() for name in ("window", "approximation", "value"))

@@ -36,12 +36,12 @@ def segments(data: bytes) -> Iterator[tuple[str, bool]]:
 
 
 def visible(data: bytes) -> str:
-    """Bytes as plain text on one line."""
+    """Return bytes as plain text on one line."""
     return "".join(_bracketed(part) if badge else part for part, badge in segments(data))
 
 
 def markdown(data: bytes) -> str:
-    """Bytes as Markdown, also valid in a table, with every character literal and every line break kept."""
+    """Return bytes as Markdown, also valid in a table, with every character literal and every line break kept."""
     parts = []
     for part, badge in segments(data):
         plain = literal(part)
@@ -50,12 +50,12 @@ def markdown(data: bytes) -> str:
 
 
 def literal(text: str) -> str:
-    """Text as Markdown, without markup or links."""
+    """Return a text as Markdown, without markup or links."""
     return MARKDOWN.sub(r"\\\1", text)
 
 
 def html(data: bytes) -> Markup:
-    """Bytes as escaped HTML with ``<i>`` badges; line breaks are kept (CSS ``pre-wrap``)."""
+    """Return bytes as escaped HTML with ``<i>`` badges; line breaks are kept (CSS ``pre-wrap``)."""
     parts = []
     for part, badge in segments(data):
         parts.append(Markup("<i>{}</i>").format(part) + "\n" * (part == LINE_END) if badge else escape(part))
@@ -63,7 +63,7 @@ def html(data: bytes) -> Markup:
 
 
 def last_word(prompt: bytes) -> bytes:
-    """Unfinished last word of a prompt; empty if the prompt ends between words."""
+    """Return the unfinished last word of a prompt; empty if the prompt ends between words."""
     tail = re.split(rb"\s", prompt)[-1]
     return tail if len(tail) <= LONGEST_WORD else b""
 

@@ -75,7 +75,7 @@ def _order(seed: int, epoch: int, count: int) -> np.ndarray:
 
 
 def validation_batches(data: np.ndarray, batches: int, batch: int, block: int, whole: Whole | None = None) -> Tensor:
-    """Evenly spaced uint8 sequences (batches, batch, block + 1), so that losses differ by the model alone.
+    """Return evenly spaced uint8 sequences (batches, batch, block + 1), so that losses differ by the model alone.
 
     Of a text made of sequences these, (batches, batch, length).
     """
@@ -94,7 +94,7 @@ def inputs_and_targets(sequences: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def dropout_seed(seed: int, step: int, micro: int, rank: int) -> int:
-    """Seed of the dropout masks of one micro-batch in one process."""
+    """Return the seed of the dropout masks of one micro-batch in one process."""
     return int(np.random.SeedSequence([DROPOUT, seed, step, micro, rank]).generate_state(1, np.uint64)[0] >> 1)
 
 

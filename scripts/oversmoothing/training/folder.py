@@ -12,7 +12,9 @@ from oversmoothing.store.provenance import digest
 
 
 def training_key(settings: Mapping[str, Any], code: str, corpus: Mapping[str, Any], packages: Mapping[str, str]) -> str:
-    """Digest of all that the weights depend on: settings, fingerprint of the code, manifest of the corpus, packages.
+    """Return the digest of all that the weights depend on.
+
+    That is the settings, the fingerprint of the code, the manifest of the corpus and the packages.
 
     The packages are those installed (`training_packages`), while those in `code` are the lock's.
     """
@@ -23,7 +25,7 @@ def training_key(settings: Mapping[str, Any], code: str, corpus: Mapping[str, An
 
 
 def training_packages() -> dict[str, str]:
-    """Installed versions of the packages that a training computes with, such as 2.13 of PyTorch."""
+    """Return the installed versions of the packages that a training computes with, such as 2.13 of PyTorch."""
     return installed(versions("train.py"))
 
 
@@ -35,7 +37,10 @@ class Folder:
 
     @classmethod
     def of(cls, checkpoints: str | Path, key: str) -> "Folder":
-        """Folder of the training with this key, beside others of its model, ``results/checkpoints/bn4-s1337-...``."""
+        """Return the folder of the training with this key, beside others of its model.
+
+        Its name is like ``results/checkpoints/bn4-s1337-...``.
+        """
         return cls(Path(f"{checkpoints}-{key[:8]}"))
 
     @property
@@ -49,11 +54,11 @@ class Folder:
         return self.path / "best.safetensors"
 
     def snapshot(self, step: int) -> Path:
-        """Weights after this number of steps."""
+        """Return weights after this number of steps."""
         return self.path / "snapshots" / f"{step:08d}.safetensors"
 
     def others(self) -> list[Path]:
-        """Folders of other trainings of the same model."""
+        """Return folders of other trainings of the same model."""
         siblings = self.path.parent.glob(glob.escape(self.path.name[:-8]) + 8 * "[0-9a-f]")
         return sorted(path for path in siblings if path != self.path and Folder(path).resume.exists())
 

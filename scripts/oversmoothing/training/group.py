@@ -24,14 +24,14 @@ class Group:
         return self.rank == 0
 
     def mean(self, value: Tensor) -> Tensor:
-        """Mean of a float tensor over the processes, bit-identical in each of them."""
+        """Return the mean of a float tensor over the processes, bit-identical in each of them."""
         if self.size > 1:
             distributed.all_reduce(value)
             value /= self.size
         return value
 
     def any(self, flag: bool) -> bool:
-        """Whether a flag is set in any process; exchanged on the CPU, so that no GPU waits for it."""
+        """Return whether a flag is set in any process; exchanged on the CPU, so that no GPU waits for it."""
         if self.size == 1:
             return flag
         seen = torch.tensor(int(flag))
@@ -49,7 +49,7 @@ class Group:
         return DistributedDataParallel(model, forward_sync_buffers=False, gradient_as_bucket_view=True)
 
     def accumulating(self, replica: nn.Module) -> AbstractContextManager[None]:
-        """Context of every backward pass of a step but the last, in which no gradients are exchanged."""
+        """Return the context of every backward pass of a step but the last, in which no gradients are exchanged."""
         return replica.no_sync() if isinstance(replica, DistributedDataParallel) else nullcontext()
 
 

@@ -111,7 +111,7 @@ class Lock:
                 os.utime(self._owner)
 
     def _read(self) -> tuple[str, int]:
-        """Owner's name and the time of its last heartbeat; empty if there is no owner."""
+        """Return the owner's name and the time of its last heartbeat; empty if there is no owner."""
         try:
             with self._owner.open(encoding="utf-8", errors="replace") as file:
                 return file.read(), os.fstat(file.fileno()).st_mtime_ns
@@ -126,6 +126,6 @@ class Lock:
 
 
 def _who(owner: str) -> str:
-    """Readable form of an owner's entry: machine, process and SLURM job, without the unique part."""
+    """Return the readable form of an owner's entry: machine, process and SLURM job, without the unique part."""
     name = " ".join(owner.split(" ")[:-1])
     return f"another process ({name})" if name else "another process"

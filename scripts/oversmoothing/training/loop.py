@@ -123,7 +123,7 @@ def train(
 
 
 def snapshot_steps(settings: Mapping[str, Any]) -> set[int]:
-    """Steps at which weights are kept: 0, the powers of two up to `max_steps`, and the multiples of a number."""
+    """Return steps at which weights are kept: 0, the powers of two up to `max_steps`, and the multiples of a number."""
     last, kept = settings["max_steps"], settings["snapshots"]
     if not kept:
         return set()

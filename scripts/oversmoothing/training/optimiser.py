@@ -13,7 +13,7 @@ from oversmoothing.models.model import GPT
 def build_optimiser(
     model: nn.Module, settings: Mapping[str, Any], rates: Mapping[str, float] | None = None
 ) -> torch.optim.AdamW:
-    """AdamW with weight decay of matrices but not of LayerNorm gains (thesis 3.3, footnote 1).
+    """Return AdamW with weight decay of matrices but not of LayerNorm gains (thesis 3.3, footnote 1).
 
     `rates` are the factors by which some parameters learn faster, by name (see `head_rates`); these decay as fast as
     the others do.
@@ -40,7 +40,7 @@ def set_learning_rate(optimiser: torch.optim.Optimizer, step: int, settings: Map
 
 
 def learning_rate(step: int, settings: Mapping[str, Any]) -> float:
-    """Learning rate of a step: linear warm-up, then a linear or cosine decay to the minimum at `max_steps`."""
+    """Return the learning rate of a step: linear warm-up, then linear or cosine decay to the minimum at `max_steps`."""
     peak, least = settings["learning_rate"], settings["minimum_learning_rate"]
     warmup, last = settings["warmup_steps"], settings["max_steps"]
     if step < warmup:
@@ -51,7 +51,7 @@ def learning_rate(step: int, settings: Mapping[str, Any]) -> float:
 
 
 def head_rates(model: GPT, settings: Mapping[str, Any]) -> dict[str, float]:
-    """Factors by which the head's matrices learn faster than the rest, by name: 1 or ``width / inputs``.
+    """Return factors by which the head's matrices learn faster than the rest, by name: 1 or ``width / inputs``.
 
     It is the latter behind a bottleneck if ``settings["head_rate"]`` is "scaled". The inputs of a linear head are r. A
     step of AdamW moves every weight by about the learning rate, and a logit, the sum of r products, by about r times

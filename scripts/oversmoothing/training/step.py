@@ -99,7 +99,7 @@ def validation_loss(
     group: Group | None = None,
     whole: Whole | None = None,
 ) -> float:
-    """Mean cross-entropy in nats per byte over `evaluation_batches` fixed batches of `data`."""
+    """Return the mean cross-entropy in nats per byte over `evaluation_batches` fixed batches of `data`."""
     group = group or Group()
     device = model.head.weight.device
     model.eval()
@@ -118,7 +118,7 @@ def batch_loss(
     whole: Whole | None = None,
     losses: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> Tensor:
-    """Mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device.
+    """Return the mean cross-entropy in nats per byte of sequences (batch, block + 1) on the model's device.
 
     Of `Whole` sequences (batch, length) it is that of the bytes after the prompt. With `losses`, the losses (n,) of
     logits (n, v) and targets (n,) under another objective, it is their mean.

@@ -11,7 +11,7 @@ FULL, TRUTHS = "full models", "truths"
 
 
 def equals(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Groups of at least two models that differ in nothing but their seed: full models of the family, and truths."""
+    """Return groups of at least two models that differ in their seed alone: full models of the family, and truths."""
     known = by_name(config)
     truths: dict[str, list[str]] = {}
     for model in of_type(Trained, known):
@@ -23,7 +23,7 @@ def equals(config: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def others(groups: Mapping[str, list[str]], model: str) -> list[str]:
-    """The equals of a model."""
+    """Return the equals of a model."""
     return [other for models in groups.values() if model in models for other in models if other != model]
 
 

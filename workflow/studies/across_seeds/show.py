@@ -50,7 +50,7 @@ def main(job: Job) -> None:
 
 
 def apart(paths: Iterable[str], models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Record of how far apart the TTO of a rank and of the next are at a position, on average, for each seed."""
+    """Return the record of how far apart the TTO of a rank and of the next are at a position, on average, by seed."""
     files = {path.stem: path for path in map(Path, paths)}
     family = pd.DataFrame(models).query(f"kind == {FAMILY!r}").sort_values("rank", kind="stable")
     rows = []
@@ -63,7 +63,7 @@ def apart(paths: Iterable[str], models: Sequence[Mapping[str, Any]]) -> pd.DataF
 
 
 def values_of(path: str | Path) -> np.ndarray:
-    """Values of a file of scores under pure sampling, in the order of its rows."""
+    """Return values of a file of scores under pure sampling, in the order of its rows."""
     pure = [group.filter(pc.equal(group["decoding"].cast("string"), "pure")) for group in read_groups(path, COLUMNS)]
     return np.concatenate([group["value"].to_numpy() for group in pure])
 

@@ -26,7 +26,7 @@ NEXT = "next rank"
 
 
 def across_table(windows: pd.DataFrame, of_equals: pd.DataFrame, equals: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Record of levels, steps and differences between arms over seeds, and of the floor.
+    """Return the record of levels, steps and differences between arms over seeds, and of the floor.
 
     `windows` has the means of models against each truth (`window_means.parquet`). `of_equals`, with ``model``,
     ``truth``, ``measure``, ``value`` and ``n`` positions, has those of `equals`, models that differ in nothing but
@@ -86,7 +86,7 @@ def pseudo_values(values: np.ndarray) -> list[float]:
 
 
 def across_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with the levels and steps, the arms, the floor, and the levels against each truth."""
+    """Return the page with the levels and steps, the arms, the floor, and the levels against each truth."""
     arms, floor = table.dropna(subset="rank"), table[table.measure.str.endswith(FLOOR)]
     arms, compared = widened(arms)
     way = arms.kind.map(TITLES)

@@ -233,7 +233,10 @@ def which_ends_first(along: pd.DataFrame) -> str:
 
 
 def over_at(values: pd.Series) -> int | None:
-    """First step at which a measure, by step, has lost the share `OVER` of all it loses; None if half stays."""
+    """Return the first step at which a measure, by step, has lost the share `OVER` of all it loses.
+
+    None if half stays.
+    """
     values = values.sort_index()
     first, last = values.iloc[0], values.iloc[-1]
     return int(values.index[first - values >= OVER * (first - last)][0]) if 2 * last < first else None
@@ -248,7 +251,7 @@ def _log(axes: Axes) -> None:
 
 
 def _models(table: pd.DataFrame) -> list[dict[Any, Any]]:
-    """Names and ranks of models, the rank None where there is none."""
+    """Return names and ranks of models, the rank None where there is none."""
     return table[["model", "rank"]].drop_duplicates().astype(object).replace({pd.NA: None}).to_dict("records")
 
 

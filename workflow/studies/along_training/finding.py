@@ -14,7 +14,7 @@ UNTOLD = "Oversmoothing against loss along training"
 
 
 def at_equal_loss(table: pd.DataFrame) -> pd.DataFrame:
-    """TTO of each model at every kept step, and of the highest rank of its seed where that has the same loss.
+    """Return TTO of each model at every kept step, and of the highest rank of its seed where that has the same loss.
 
     Columns ``model``, ``rank``, ``truth``, ``step``, ``loss``, ``tto`` and ``highest``, on a straight line between two
     kept steps. Steps whose loss the highest rank never has are left out.

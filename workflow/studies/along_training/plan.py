@@ -13,7 +13,7 @@ from plan.studies import Study
 
 
 def followed(models: Iterable[Model]) -> list[Trained]:
-    """Members of the family whose training keeps snapshots; truths and the user's checkpoints have none.
+    """Return members of the family whose training keeps snapshots; truths and the user's checkpoints have none.
 
     Nor is a model followed whose output layer is not linear: these measures read a head as a matrix.
     """
@@ -40,12 +40,12 @@ class Revision:
 
 
 def revisions(config: Mapping[str, Any]) -> dict[str, Revision]:
-    """Revisions of other people's models, by the path of their results: ``pythia-70m/step0``."""
+    """Return revisions of other people's models, by the path of their results: ``pythia-70m/step0``."""
     return dict(_revisions(config))
 
 
 def memory(revision: Revision, manifest: str, attempt: int = 1) -> int:
-    """Estimated memory of a measurement in MB: float32 weights, logits of a batch, and 3 GB for PyTorch.
+    """Return the estimated memory of a measurement in MB: float32 weights, logits of a batch, and 3 GB for PyTorch.
 
     Weights on the hub mostly take two bytes each. Until the manifest exists, 16 GB are requested.
     """
@@ -76,7 +76,7 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def folders(config: Mapping[str, Any]) -> dict[str, str]:
-    """Folders of the user that are read in the place of models of the hub, by key."""
+    """Return folders of the user that are read in the place of models of the hub, by key."""
     return {
         f"others.models: revision {one.revision} of {one.model}": one.source["folder"]
         for one in revisions(config).values()
@@ -85,7 +85,7 @@ def folders(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def assets(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, str], int | None]]:
-    """Source and training step of each revision, by the name of its manifest."""
+    """Return the source and training step of each revision, by the name of its manifest."""
     return {one.asset: (one.source, one.step) for one in revisions(config).values()}
 
 
@@ -101,7 +101,10 @@ def _revisions(config: Mapping[str, Any]) -> Iterator[tuple[str, Revision]]:
 
 
 def _source(entry: Mapping[str, Any], revision: str) -> tuple[str, dict[str, str]]:
-    """Asset and source of a revision; `main` is the end of training if the config says which step that is."""
+    """Return the asset and source of a revision.
+
+    `main` is the end of training if the config says which step that is.
+    """
     is_end = entry.get("main_is") == revision
     folder = as_folder(entry["hub"])
     if folder is None:

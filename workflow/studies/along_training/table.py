@@ -37,7 +37,9 @@ READ = ["read", "commit", "weights"]  # of a revision: measures that are no numb
 def along_training_table(
     measured: Iterable[pd.DataFrame], models: Sequence[Mapping[str, Any]], unit: str = "byte"
 ) -> pd.DataFrame:
-    """Record of the measurements of every snapshot (see `measure.MEASURES`), or of every revision (`others.MEASURES`).
+    """Return the record of the measurements of every snapshot, or of every revision (`others.MEASURES`).
+
+    Those of snapshots are `measure.MEASURES`.
 
     `models` has the facts of each, for a revision ``model``, ``revision`` and ``step`` as in the config. The notes of
     three measures without a value say what was really ``read``, its ``commit``, and a digest of the ``weights``.
@@ -57,7 +59,7 @@ def along_training_table(
 
 
 def steps(table: pd.DataFrame, model: str, truth: str | None = None) -> pd.DataFrame:
-    """Measures of a model by step, one column each; those of a layer are named like ``anisotropy 1``.
+    """Return measures of a model by step, one column each; those of a layer are named like ``anisotropy 1``.
 
     Measures of oversmoothing are against `truth`.
     """
@@ -67,18 +69,21 @@ def steps(table: pd.DataFrame, model: str, truth: str | None = None) -> pd.DataF
 
 
 def without_layers(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of measures, those of each block of a model only for its last one that was measured."""
+    """Return rows of measures, those of each block of a model only for its last one that was measured."""
     last = table.groupby("model").layer.transform("max")
     return table[table.layer.isna() | (table.layer == last)]
 
 
 def common_loss(table: pd.DataFrame) -> float:
-    """Lowest loss that every model reaches, in nats per byte."""
+    """Return the lowest loss that every model reaches, in nats per byte."""
     return float(table[table.measure == "loss"].groupby("model").value.min().max())
 
 
 def along_training_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with a section for loss, head and hidden states and one per truth; a row is a model's last snapshot."""
+    """Return the page with a section for loss, head and hidden states and one per truth.
+
+    A row is a model's last snapshot.
+    """
     last = int(table.layer.max())
     labels = {name: NAMES[name] for name in ("loss", "singular_entropy", "effective_rank")}
     labels |= {f"anisotropy {layer}": f"anisotropy, layer {layer}" for layer in range(1, last + 1)}
@@ -124,7 +129,7 @@ def _legend(table: pd.DataFrame) -> list[str]:
 
 
 def others_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with a section per model of others and a row per revision."""
+    """Return the page with a section per model of others and a row per revision."""
     sections = []
     for model, revisions in without_layers(table).groupby("model", sort=False):
         rows = [one.set_index("measure") for _, one in revisions.groupby("revision", sort=False)]
@@ -151,7 +156,7 @@ def _revision(row: pd.DataFrame) -> dict[str, Cell]:
 
 
 def doubles(table: pd.DataFrame) -> list[str]:
-    """Revisions of a model with the same weights under names of different steps."""
+    """Return revisions of a model with the same weights under names of different steps."""
     return [
         f"{model}: {', '.join(alike.revision)}"
         for (model, _), alike in table[table.measure == "weights"].groupby(["model", "note"], sort=False)

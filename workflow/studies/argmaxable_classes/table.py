@@ -48,12 +48,12 @@ def read_published_sets(path: str | Path | None = None) -> pd.DataFrame:
 def argmaxability_table(
     classes: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame
 ) -> pd.DataFrame:
-    """Unargmaxable bytes of each model, beside the published ones (`read_published_sets`); `classes` have a ``model``.
+    """Return the unargmaxable bytes of each model, beside the published ones (`read_published_sets`).
 
-    Of each model and condition the record has ``unargmaxable``, the number of such bytes, each proven, which ``note``
-    lists in hexadecimal; up to ``undecided`` more may be. Where the thesis has the rank, ``only_ours`` and
-    ``only_published`` are the bytes that are proven to be in only one of the two sets, and ``unlisted`` those that the
-    thesis counts but that are not legible.
+    `classes` have a ``model``. Of each model and condition the record has ``unargmaxable``, the number of such bytes,
+    each proven, which ``note`` lists in hexadecimal; up to ``undecided`` more may be. Where the thesis has the rank,
+    ``only_ours`` and ``only_published`` are the bytes that are proven to be in only one of the two sets, and
+    ``unlisted`` those that the thesis counts but that are not legible.
     """
     rows = []
     for model in models:
@@ -77,12 +77,12 @@ def argmaxability_table(
 
 
 def _set(classes: set[int]) -> dict[str, Any]:
-    """Columns of a set of classes: their number, and which they are."""
+    """Return columns of a set of classes: their number, and which they are."""
     return {"value": len(classes), "note": " ".join(f"{b:02X}" for b in sorted(classes)) or None}
 
 
 def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) -> Page:
-    """Page with one row per model and condition; bytes are listed by name, and of tokens the first."""
+    """Return the page with one row per model and condition; bytes are listed by name, and of tokens the first."""
     rows: list[dict[str, Cell]] = []
     for cells, part in by_model(table, "condition"):
         by = part.assign(note=part.note.fillna("")).set_index("measure")
@@ -102,7 +102,7 @@ def argmaxability_page(table: pd.DataFrame, title: str, classes: Names = BYTES) 
 
 
 def _names(hexadecimal: str) -> Cell:
-    """Bytes by name; runs of three or more of one kind (letters, controls, ...) as first..last."""
+    """Return bytes by name; runs of three or more of one kind (letters, controls, ...) as first..last."""
     runs: list[list[int]] = []
     for b in sorted(_from_hex(hexadecimal)):
         if runs and b == runs[-1][-1] + 1 and _kind(b) == _kind(b - 1):
@@ -117,14 +117,14 @@ def _names(hexadecimal: str) -> Cell:
 
 
 def _first(hexadecimal: str, classes: Names) -> str:
-    """The first of some tokens, by their text."""
+    """Return the first of some tokens, by their text."""
     tokens = sorted(_from_hex(hexadecimal))
     named = ", ".join(f"“{classes.cell(classes.name(token))}”" for token in tokens[:LISTED])
     return f"{named}{' ...' * (len(tokens) > LISTED)}" if tokens else "none"
 
 
 def _kind(b: int) -> str:
-    """Kind of a byte for runs; punctuation is always listed in full."""
+    """Return the kind of a byte for runs; punctuation is always listed in full."""
     character = chr(b)
     for kind in (string.digits, string.ascii_uppercase, string.ascii_lowercase):
         if character in kind:

@@ -111,7 +111,7 @@ def _means(axes: Axes, nsmd: pd.DataFrame, offset: float, words: str, look: Mapp
 
 
 def argmax_shares(table: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Share of each byte, 0 to 255, in the text and as the argmax by truth and rank, averaged over seeds.
+    """Return the share of each byte, 0 to 255, in the text and as the argmax by truth and rank, averaged over seeds.
 
     ``attrs["positions"]`` is the number of positions.
     """

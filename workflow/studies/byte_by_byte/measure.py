@@ -82,7 +82,10 @@ def nsmd_by_window(path: str | Path) -> Iterator[tuple[int, dict[str, np.ndarray
 
 
 def _rows(window: int, target: np.ndarray, logits: np.ndarray, nsmd: Mapping[str, np.ndarray]) -> pa.RecordBatch:
-    """Sums over one window; ties of logits go to the lowest byte, and an NSMD of 0 has a row where the byte occurs."""
+    """Return sums over one window.
+
+    Ties of logits go to the lowest byte, and an NSMD of 0 has a row where the byte occurs.
+    """
     v = logits.shape[1]
     occurrences, argmaxes = (np.bincount(bytes_, minlength=v) for bytes_ in (target, logits.argmax(axis=1)))
     sums: list[tuple[str, str | None, np.ndarray]] = [("occurrences", None, occurrences), ("argmaxes", None, argmaxes)]

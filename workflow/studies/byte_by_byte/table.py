@@ -64,7 +64,9 @@ def read_sums(paths: Iterable[str | Path]) -> pd.DataFrame:
 def byte_table(
     sums: pd.DataFrame, models: Sequence[Mapping[str, Any]], resamples: int, seed: int, names: Names = BYTES
 ) -> pd.DataFrame:
-    """Frequency of each byte in the text and as each model's argmax, and the model's NSMD at it, from `read_sums`.
+    """Return the frequency of each byte in the text and as each model's argmax, and the model's NSMD at it.
+
+    They are from `read_sums`.
 
     The ``class`` of the record is the byte. First come those of the text, from the most to the least frequent byte:
     ``occurrences``, with the byte's name in ``note``, and ``share``. Then of each byte in the same order, by model:
@@ -115,13 +117,13 @@ def count_bytes(data: np.ndarray, block: int = 1 << 24) -> np.ndarray:
 
 
 def text_of(table: pd.DataFrame) -> pd.DataFrame:
-    """``name``, ``occurrences`` and ``share`` of each byte in the text, by byte in the order of the table."""
+    """Return ``name``, ``occurrences`` and ``share`` of each byte in the text, by byte in the order of the table."""
     counts, shares = (table[table.measure == name].set_index("class") for name in (OCCURRENCES, SHARE))
     return pd.DataFrame({"name": counts.note, OCCURRENCES: counts.value.astype(int), SHARE: shares.value})
 
 
 def never_argmax(table: pd.DataFrame) -> dict[str, list[int]]:
-    """Bytes that occur but are never a model's argmax, by model, the most frequent first."""
+    """Return bytes that occur but are never a model's argmax, by model, the most frequent first."""
     text = text_of(table)
     argmax = table[(table.measure == ARGMAX) & table["class"].isin(text.index[text.occurrences > 0])]
     never = argmax[argmax.value == 0]
@@ -129,7 +131,9 @@ def never_argmax(table: pd.DataFrame) -> dict[str, list[int]]:
 
 
 def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any]], names: Names = BYTES) -> Page:
-    """Page with the most and the least frequent bytes, and the bytes that are never an argmax if there are few names.
+    """Return the page with the most and the least frequent bytes, and those that are never an argmax.
+
+    The latter are listed only if there are few names.
 
     The columns are those of `models`: ``model``, ``kind``, ``rank``, ``seed`` of each.
     """
@@ -146,7 +150,7 @@ def byte_page(table: pd.DataFrame, title: str, models: Sequence[Mapping[str, Any
 
 
 def _by_window(sums: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Sums of a measure, windows by bytes; 0 where there is no row."""
+    """Return sums of a measure, windows by bytes; 0 where there is no row."""
     rows = sums[sums.measure == measure]
     return rows.pivot_table(index="window", columns="byte", values="value", aggfunc="sum", fill_value=0.0)
 
@@ -157,7 +161,7 @@ def _summary(count: pd.Series, total: pd.Series, squares: pd.Series, resamples: 
 
 
 def _parts(table: pd.DataFrame, unit: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Headings and rows for each measure, truth and extreme of the frequencies."""
+    """Yield headings and rows for each measure, truth and extreme of the frequencies."""
     text = text_of(table)
     known = text.index[text.occurrences > 0]
     ends = {"most": known[:EXTREMES], "least": known[EXTREMES:][-EXTREMES:]}

@@ -12,7 +12,7 @@ NO_CUTS = ("greedy", "pure", "temperature")
 
 
 def mistakes(config: Config) -> Iterator[str]:
-    """Messages about methods that are none, values out of range, and a reference that is not compared."""
+    """Yield messages about methods that are none, values out of range, and a reference that is not compared."""
     section = config["frontier"]
     known = [name for name in maps() if name not in NO_CUTS]
     for name, values in section["methods"].items():

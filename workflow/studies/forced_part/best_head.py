@@ -51,7 +51,7 @@ def main(job: Job) -> None:
 
 
 def chosen(scored: pd.DataFrame, logits: str | Path, per_window: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Evenly spaced rows of each window of what is scored, and the truth's distributions (n, v) there."""
+    """Return evenly spaced rows of each window of what is scored, and the truth's distributions (n, v) there."""
     rows, p = [], []
     windows = dict(list(scored.groupby("window")))
     for keys, values in logit_groups(logits, ["window", "position"]):
@@ -66,10 +66,10 @@ def chosen(scored: pd.DataFrame, logits: str | Path, per_window: int) -> tuple[p
 def beside_best(
     weights: np.ndarray, bias: np.ndarray | None, p: np.ndarray, fitted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What a trained head and the best of its rank force of truths p (n, v), and the larger gap; each (n,), in nats.
+    """Return what a trained head and the best of its rank force of truths p (n, v), and the larger gap.
 
-    The best head is fitted to the truths where `fitted` (n,) is True: once from the trained head and once from
-    `best_head.leading`, whichever ends lower on them.
+    Each is (n,), in nats. The best head is fitted to the truths where `fitted` (n,) is True: once from the trained head
+    and once from `best_head.leading`, whichever ends lower on them.
     """
     trained = project(weights, p, bias)
     rank = weights.shape[1]

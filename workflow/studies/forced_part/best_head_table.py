@@ -74,13 +74,13 @@ def sums_of(path: str | Path) -> tuple[Sums, dict[str, Summary]]:
 def summarise_best_head(
     sums: Sums, gaps: Mapping[str, Summary], resamples: int, seed: int
 ) -> dict[tuple[str, str], Summary]:
-    """Summaries by truth and measure of what `sums_of` returns."""
+    """Return summaries by truth and measure of what `sums_of` returns."""
     summaries = {key: summarise(own, resamples, seed) for key, own in sums.items()}
     return summaries | {(truth, GAP): gap for truth, gap in gaps.items()}
 
 
 def best_head_page(table: pd.DataFrame) -> Page:
-    """Page with a section per truth and a row per model."""
+    """Return the page with a section per truth and a row per model."""
     sections = [
         Section(f"Against `{truth}`", pivot(part, [MODEL], COLUMNS, DECIMALS))
         for truth, part in table[table.model.notna()].groupby("truth", sort=False)

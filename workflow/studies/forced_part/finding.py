@@ -14,7 +14,7 @@ NOT_FORCED = "What is not forced is the model's own: its trunk, its training and
 
 
 def members(table: pd.DataFrame, measure: str, truth: str) -> pd.DataFrame:
-    """Mean over seeds of a measure against a truth, with its interval, by rank, or name without one."""
+    """Return the mean over seeds of a measure against a truth, with its interval, by rank, or name without one."""
     family = table[(table.kind == "family") & (table.measure == measure) & (table.truth == truth)]
     family = family.dropna(subset="value").sort_values("rank", kind="stable")
     names = [model if pd.isna(rank) else int(rank) for model, rank in zip(family.model, family["rank"], strict=True)]

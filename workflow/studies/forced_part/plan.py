@@ -11,7 +11,7 @@ from plan.tokens import over_bytes
 
 
 def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the tables: ``model``, ``kind``, ``rank``, ``seed``; the family first.
+    """Return rows of the tables: ``model``, ``kind``, ``rank``, ``seed``; the family first.
 
     Over bytes, models from the hub are not among them: their bytes have other probabilities than their heads give. Nor
     are those whose logits are capped, and truncated and retrained heads of ranks above `metrics.forced.derived_up_to`.
@@ -29,13 +29,13 @@ def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def truncated_to(config: Mapping[str, Any], name: str) -> int | None:
-    """Rank to which the head of a model is truncated; None if it is not."""
+    """Return the rank to which the head of a model is truncated; None if it is not."""
     model = by_name(config).get(name)
     return model.rank if model and model.kind == "svd" else None
 
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Messages about names in the settings that no truth has."""
+    """Yield messages about names in the settings that no truth has."""
     truths = [entry["name"] for entry in config["truths"]]
     for name in config["metrics"]["forced"]["best_head_truths"] or []:
         if name not in truths:

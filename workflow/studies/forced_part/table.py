@@ -100,7 +100,7 @@ def by_window(sums: Mapping[str, Sums], measures: Sequence[str]) -> pd.DataFrame
 def summarise_forced(
     sums: Sums, largest: Mapping[str, float], resamples: int, seed: int
 ) -> dict[tuple[str, str], Summary]:
-    """Summaries by truth and measure of what `sums_of` returns.
+    """Return summaries by truth and measure of what `sums_of` returns.
 
     Measures are `AVERAGED`; `SHARE`, the mean of ``forced`` as a share of the mean of ``kl``; `FACE`, the share of
     positions that are a face, of those that are decided; `BEHIND_NORM`, over the positions at which what norm and head
@@ -124,7 +124,7 @@ def summarise_forced(
 def measures_table(
     summaries: Mapping[str, Mapping[tuple[str, str], Summary]], models: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """Record of all measures; `summaries` are by model, then by truth and measure."""
+    """Return the record of all measures; `summaries` are by model, then by truth and measure."""
     return record(
         {**facts(model), "truth": truth, "measure": measure, **numbers(summary), "unit": UNITS.get(measure, "nats")}
         for model in models
@@ -133,7 +133,7 @@ def measures_table(
 
 
 def forced_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with a section per truth and a row per model."""
+    """Return the page with a section per truth and a row per model."""
     named = table[table.model.notna()].assign(head=table.kind.map(TITLES))
     sections = [
         Section(
@@ -152,7 +152,7 @@ def forced_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def added_section(table: pd.DataFrame, columns: Mapping[str, str]) -> list[Section]:
-    """Section with the shares of what each rank adds, means over seeds; none without several seeds."""
+    """Return the section with the shares of what each rank adds, means over seeds; none without several seeds."""
     over_both, _ = widened(chosen(table, less=LESS, seed=None))
     rows = pivot(over_both, ["rank", "truth"], columns)
     return [Section("Of the KL that a rank adds to that of full rank, over seeds, forced by", rows)] if rows else []

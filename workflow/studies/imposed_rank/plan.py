@@ -20,7 +20,7 @@ OWN_TRUNK = Arm("own_trunk", "own{rank}", rank="rank")
 
 
 def models(config: Mapping[str, Any]) -> dict[str, DerivedHead]:
-    """Heads retrained on the trunks of each seed, by name; ranks above the full model's impose nothing."""
+    """Return heads retrained on the trunks of each seed, by name; ranks above the full model's impose nothing."""
     known = by_name(config)
     full = full_models(known.values())
     chosen = config["retrained"]
@@ -37,7 +37,7 @@ def models(config: Mapping[str, Any]) -> dict[str, DerivedHead]:
 
 
 def closes_a_square(config: Mapping[str, Any]) -> bool:
-    """Whether the heads of all four cells are retrained at some rank."""
+    """Return whether the heads of all four cells are retrained at some rank."""
     kinds = {head.kind for head in models(config).values()}
     return {"retrained", FULL_HEAD.kind, OWN_TRUNK.kind} <= kinds
 
@@ -47,7 +47,7 @@ def _plain(known: Mapping[str, Model], seed: int) -> dict[int | None, str]:
 
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Messages about a square that cannot be closed."""
+    """Yield messages about a square that cannot be closed."""
     if config["retrained"]["square"] and not closes_a_square(config):
         yield (
             "retrained.square: takes `none` in `retrained.norm`, and a rank of `retrained.ranks` that a member of the "
@@ -56,7 +56,10 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def head_settings(config: Mapping[str, Any], head: DerivedHead) -> dict[str, Any]:
-    """Settings of a retrained head, which reads what enters a plain head's bottleneck, or the full model's head."""
+    """Return settings of a retrained head.
+
+    The head reads what enters a plain head's bottleneck, or the full model's head.
+    """
     return settings(
         rank=None if head.kind == FULL_HEAD.kind else head.rank,
         norm="after" if head.kind == HEADS["after"].kind else "none",
@@ -66,7 +69,10 @@ def head_settings(config: Mapping[str, Any], head: DerivedHead) -> dict[str, Any
 
 
 def retraining(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of how any head is retrained: those of the section `retrained` that count, precision and threads."""
+    """Return settings of how any head is retrained.
+
+    They are those of the section `retrained` that count, precision and threads.
+    """
     of_the_other = ("sequences",) if config["retrained"]["sequences"] is None else ("learning_rate", "warmup_steps")
     dropped = ("ranks", "norm", "square", *of_the_other)
     chosen = {key: value for key, value in config["retrained"].items() if key not in dropped}
@@ -74,14 +80,17 @@ def retraining(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``."""
+    """Return rows of the table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``."""
     kinds = dict.fromkeys(arm.kind for arm in arms(config))
     known = by_name(config) | models(config)
     return [row for row in model_rows(known, *kinds) if None not in (row["rank"], row["seed"])]
 
 
 def retraining_flops(shape: Mapping[str, Any], head: Mapping[str, Any]) -> int:
-    """Operations of retraining a head, 6 for a weight, on a model that runs only forward, evaluations included."""
+    """Return the number of operations of retraining a head, evaluations included.
+
+    They are 6 for a weight, on a model that runs only forward.
+    """
     evaluations = -(-head["max_steps"] // head["evaluation_interval"]) + 1
     read = shape["width"] if head["reads"] == "pre" else head_input(shape)
     weights = head["rank"] * (vocabulary(shape) + read) if head["rank"] else vocabulary(shape) * read
@@ -93,7 +102,7 @@ def retraining_flops(shape: Mapping[str, Any], head: Mapping[str, Any]) -> int:
 
 
 def work(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Number of heads to retrain, and operations that it takes."""
+    """Return the number of heads to retrain, and the operations that it takes."""
     known = by_name(config)
     heads = models(config).values()
     total = sum(retraining_flops(known[head.source].shape or {}, head_settings(config, head)) for head in heads)

@@ -29,7 +29,7 @@ COLUMNS = {
 def shares_of_cost(
     losses: Mapping[str, WindowSums], models: Sequence[Mapping[str, Any]], resamples: int, seed: int
 ) -> dict[tuple[str, str, str | None], Summary]:
-    """Cost of each retrained head as a share of the cost of a model learned from scratch with its rank.
+    """Return the cost of each retrained head as a share of the cost of a model learned from scratch with its rank.
 
     A cost is a loss less that of the full model, the member of the family of highest rank, over the same windows. A
     head has no share if no member of the family has its rank, or if that member's cost does not differ from zero.
@@ -53,7 +53,10 @@ def imposed_rank_table(
     models: Sequence[Mapping[str, Any]],
     unit: str = "byte",
 ) -> pd.DataFrame:
-    """Record of all measures by seed, rank and kind; `summaries` are by model, measure and truth, or None."""
+    """Return the record of all measures by seed, rank and kind.
+
+    `summaries` are by model, measure and truth, or None.
+    """
     order = sorted(models, key=lambda model: (model["seed"], model["rank"], list(TITLES).index(model["kind"])))
     rows = []
     for model in order:
@@ -66,12 +69,12 @@ def imposed_rank_table(
 
 
 def against(table: pd.DataFrame, truth: str) -> pd.DataFrame:
-    """Rows for one truth, and those that depend on no truth."""
+    """Return rows for one truth, and those that depend on no truth."""
     return table[table.truth.isna() | (table.truth == truth)]
 
 
 def imposed_rank_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with a section per truth and a row per rank and way; the best way at each rank is bold."""
+    """Return the page with a section per truth and a row per rank and way; the best way at each rank is bold."""
     truths = table.truth.dropna().unique()
     sections = [Section(f"Against `{truth}`", _rows(against(table, truth))) for truth in truths]
     return Page(title, sections, _legend(table, set(table.kind)))

@@ -33,7 +33,10 @@ def main(job: Job) -> None:
 
 
 def log_law(logits: np.ndarray, decode: Decoder) -> np.ndarray:
-    """Log-probabilities, float32 (n, v), of decoded float32 distributions, as in sampling; -inf where they are 0."""
+    """Return log-probabilities, float32 (n, v), of decoded float32 distributions, as in sampling.
+
+    They are -inf where the distributions are 0.
+    """
     p = decode(softmax(logits)).astype(np.float64)
     with np.errstate(divide="ignore"):
         log_p: np.ndarray = np.log(p / p.sum(axis=1, keepdims=True)).astype(np.float32)

@@ -19,12 +19,12 @@ Config = Mapping[str, Any]
 
 
 def laws(config: Config) -> dict[str, Law]:
-    """Laws by name."""
+    """Return laws by name."""
     return {entry["name"]: Law(**entry) for entry in config["known_law"]["laws"]}
 
 
 def texts(config: Config) -> dict[str, Text]:
-    """Texts by name: those that members learn, then those that only stand-ins do."""
+    """Return texts by name: those that members learn, then those that only stand-ins do."""
     entries = config["known_law"]["texts"]
     made = [
         Text(e["law"], e["sequences"], tuple(e["ranks"]), tuple(e["seeds"]), tuple(e.get("arms", ()))) for e in entries
@@ -35,7 +35,7 @@ def texts(config: Config) -> dict[str, Text]:
 
 
 def truth(config: Config) -> Trained | Checkpoint:
-    """The truth whose law it is: the first that is trained here or has a path."""
+    """Return the truth whose law it is: the first that is trained here or has a path."""
     return _own_truths(config)[0]
 
 
@@ -45,19 +45,19 @@ def _own_truths(config: Config) -> list[Trained | Checkpoint]:
 
 
 def learners(config: Config, text: Text) -> dict[str, Trained]:
-    """The models that learn a text, by name: those that are held against its law, then further arms of the family."""
+    """Return the models that learn a text, by name: those held against its law, then further arms of the family."""
     named = [trained_member(config, entry, seed) for entry in trained_here(config) for seed in text.seeds]
     further = [_member(config, model, text) for model in named if model.arm in text.arms]
     return judged(config, text) | {model.name: model for model in further}
 
 
 def by_text(config: Config) -> dict[str, dict[str, Trained]]:
-    """The models that learn each text, by name."""
+    """Return the models that learn each text, by name."""
     return {name: learners(config, text) for name, text in texts(config).items()}
 
 
 def judged(config: Config, text: Text) -> dict[str, Trained]:
-    """The models that are held against the law of a text, by name: those of its ranks, then stand-ins for the law."""
+    """Return the models held against the law of a text, by name: those of its ranks, then stand-ins for the law."""
     members = [trained_member(config, {"rank": rank}, seed) for rank in text.ranks for seed in text.seeds]
     kinds_of = [kind for kind in kinds(config, text.law) if kind.text(text.law).name == text.name]
     stand_ins = [model for kind in kinds_of for model in _trained(config, kind, text)]
@@ -65,7 +65,7 @@ def judged(config: Config, text: Text) -> dict[str, Trained]:
 
 
 def kinds(config: Config, law: str) -> list[Kind]:
-    """Kinds of models that stand in for a law: none without a trained truth, and members at that size."""
+    """Return kinds of models that stand in for a law: none without a trained truth, and members at that size."""
     sizes = [text["sequences"] for text in config["known_law"]["texts"] if text["law"] == law]
     if config["known_law"]["truths"]["sequences"] not in sizes or not isinstance(truth(config), Trained):
         return []
@@ -73,14 +73,14 @@ def kinds(config: Config, law: str) -> list[Kind]:
 
 
 def _kinds(config: Config) -> list[Kind]:
-    """All kinds of stand-ins: the first, then the others, which say what differs from it."""
+    """Return all kinds of stand-ins: the first, then the others, which say what differs from it."""
     section = config["known_law"]["truths"]
     first = {"name": STAND_INS, **{key: section[key] for key in ("sequences", "seeds", "passes")}}
     return [Kind(**first | entry) for entry in ({}, *section["others"])]
 
 
 def truths(config: Config, text: Text) -> list[dict[str, Any]]:
-    """What stands in for the law of a text of the size that the config names: its name, ``truth``, and its kind.
+    """Return what stands in for the law of a text of the size that the config names: its name, ``truth``, and its kind.
 
     ``model`` gives its distributions, which learned ``text``, read at a ``temperature`` or None.
     """
@@ -102,7 +102,7 @@ def truths(config: Config, text: Text) -> list[dict[str, Any]]:
 
 
 def text_settings(config: Config, law: Law) -> dict[str, Any]:
-    """Settings on which the text of a law depends."""
+    """Return settings on which the text of a law depends."""
     section = config["known_law"]
     drawn = [text.after + text.sequences for text in texts(config).values() if text.law == law.name]
     how = {"batch": config["samples"]["batch"], "precision": "float32", "threads": config["inference"]["threads"]}
@@ -111,14 +111,14 @@ def text_settings(config: Config, law: Law) -> dict[str, Any]:
 
 
 def corpus_settings(config: Config, text: Text) -> dict[str, Any]:
-    """Settings on which the corpus of a text depends, beyond the text of its law."""
+    """Return settings on which the corpus of a text depends, beyond the text of its law."""
     section = config["known_law"]
     after = {"after": text.after} if text.after else {}
     return settings(sequences=text.sequences, prompt=section["prompt"], sampled=section["sampled"], **after)
 
 
 def own_settings(config: Config, law: Law) -> dict[str, Any]:
-    """Settings on which the distance of a model from a law behind its own text depends."""
+    """Return settings on which the distance of a model from a law behind its own text depends."""
     section = config["known_law"]
     how = {"batch": config["samples"]["batch"], "precision": "float32", "threads": config["inference"]["threads"]}
     how |= {"sampled": section["sampled"], "seed": section["seed"], "tau": config["metrics"]["tau"]}
@@ -137,7 +137,7 @@ def full_of(held: Mapping[str, Mapping[str, Trained]]) -> dict[tuple[str, str], 
 
 
 def head_settings(config: Config, law: Law) -> dict[str, Any]:
-    """Settings of the head of a law of known rank, retrained as those of `retrained` are."""
+    """Return settings of the head of a law of known rank, retrained as those of `retrained` are."""
     return settings(rank=law.rank, norm="none", reads="post", **retraining(config))
 
 
@@ -169,7 +169,7 @@ def distributions(config: Config) -> list[dict[str, Any]]:
 
 
 def rows(config: Config) -> list[dict[str, Any]]:
-    """Facts of each model that learns a text, with ``law``, ``sequences`` and ``text``."""
+    """Return facts of each model that learns a text, with ``law``, ``sequences`` and ``text``."""
     return [
         {"law": text.law, "sequences": text.sequences, "text": name, **model.facts}
         for name, text in texts(config).items()
@@ -178,7 +178,7 @@ def rows(config: Config) -> list[dict[str, Any]]:
 
 
 def mistakes(config: Config) -> Iterator[str]:
-    """Messages about laws that cannot be, and texts of no law."""
+    """Yield messages about laws that cannot be, and texts of no law."""
     section = config["known_law"]
     if not section["laws"]:
         return
@@ -251,7 +251,7 @@ def _over(model: Trained, text: Text, passes: int, share: float = 1.0) -> Traine
 
 
 def work(config: Config) -> list[dict[str, Any]]:
-    """Number of models that learn texts, and operations that it takes; sampling the texts is not counted."""
+    """Return the number of models that learn texts, and the operations that it takes, without sampling the texts."""
     trained = [model.settings for models in by_text(config).values() for model in models.values()]
     what = "models that learn texts of known laws"
     return [{"what": what, "count": len(trained), "operations": sum(map(training_flops, trained))}] if trained else []

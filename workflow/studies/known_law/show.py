@@ -43,20 +43,20 @@ def main(job: Job) -> None:
 
 
 def means(path: str, *columns: str) -> pd.DataFrame:
-    """Means over positions by truth, with the text and the model that the path names."""
+    """Return means over positions by truth, with the text and the model that the path names."""
     scores = read_table(path).select(["truth", *columns]).to_pandas()
     return named(path, scores.astype({"truth": str}).groupby("truth").mean().reset_index())
 
 
 def own_contexts(paths: Sequence[str]) -> pd.DataFrame:
-    """Means over the positions of what models have written themselves, with their text and model."""
+    """Return means over the positions of what models have written themselves, with their text and model."""
     frames = [named(path, read_table(path).select(OWN).to_pandas().mean().to_frame().T) for path in paths]
     empty = pd.DataFrame(columns=["text", "model", *OWN])
     return pd.concat(frames or [empty]).rename(columns={name: f"{OF_OWN}{name}" for name in OWN})
 
 
 def of_rejected(paths: Sequence[str]) -> pd.DataFrame:
-    """What BAT rejects, and the shares of it and of all probability that exceed both, the law and full rank."""
+    """Return what BAT rejects, and the shares of it and of all probability that exceed both, the law and full rank."""
     rows = [named(path, read_table(path).select(MARKED).to_pandas().mean().to_frame().T) for path in paths]
     means = pd.concat(rows or [pd.DataFrame(columns=["text", "model", *MARKED])])
     share = means.rejected_above_both / means.rejected.where(means.rejected > 0)

@@ -40,7 +40,9 @@ ARM = ["law", "sequences", "kind", "rank", "arm"]
 def known_law_table(
     scores: pd.DataFrame, learners: Sequence[Mapping[str, Any]], stand_ins: Sequence[Mapping[str, str]]
 ) -> pd.DataFrame:
-    """Record with ``law`` and ``sequences``: levels against the law and its stand-ins, differences, and limits.
+    """Return the record of levels against the law and its stand-ins, of differences, and of limits.
+
+    It has the columns ``law`` and ``sequences``.
 
     `scores` has ``text``, ``model``, ``truth`` and a column for each of `MEASURES`, means over positions; `learners`
     are `plan.rows`; `stand_ins` have of each ``truth`` its kind, ``stand_ins``, and the ``model`` whose it is, which is
@@ -106,7 +108,7 @@ TITLE = "What models show against a law that is known."
 
 
 def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Page:
-    """Page with a section for each law and length of text."""
+    """Return the page with a section for each law and length of text."""
     others = [truth for truth in table.truth.dropna().unique() if truth not in (LAW, STAND_INS)]
     further = {
         f"{words} by {truth}": {"measure": "tto", "truth": truth, "less": less}
@@ -127,7 +129,7 @@ def known_law_page(table: pd.DataFrame, laws: Sequence[Mapping[str, Any]]) -> Pa
 
 
 def described(law: Mapping[str, Any]) -> str:
-    """Words for a law: its name, the rank of its head and its decoding."""
+    """Return words for a law: its name, the rank of its head and its decoding."""
     rank = f"head of rank {law['rank']}" if law["rank"] else "as it is"
     entry = law["decoding"]
     decoding = decoding_name(entry) if "chain" in entry else " ".join(f"{value}" for value in entry.values())

@@ -8,7 +8,7 @@ from plan.studies import Study
 
 
 def spectrum_settings(config: Mapping[str, Any], files: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Settings on which the spectrum of a corpus split, or of files in `language.corpora`, depends."""
+    """Return settings on which the spectrum of a corpus split, or of files in `language.corpora`, depends."""
     language = config["language"]
     chosen = {key: language[key] for key in ("contexts", "singular_values", "bytes", "seed")}
     if files is None:
@@ -26,7 +26,7 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def texts(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Globs of the user's further texts, by key."""
+    """Return globs of the user's further texts, by key."""
     return {f"language.corpora.{i}.paths": corpus["paths"] for i, corpus in enumerate(config["language"]["corpora"])}
 
 

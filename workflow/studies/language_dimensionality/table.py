@@ -47,7 +47,7 @@ def _by_text(texts: Sequence[str], paths: Sequence[str]) -> dict[str, pd.DataFra
 
 
 def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequence[int]) -> pd.DataFrame:
-    """W-error at the family's ranks and 1,000: of a text, and of the shuffled text.
+    """Return the w-error at the family's ranks and 1,000: of a text, and of the shuffled text.
 
     `sizes` and `spectra` are as `measure` writes them, with a column ``text``. Errors are 0 from v dimensions on, and
     missing where fewer singular values were computed.
@@ -69,7 +69,7 @@ def dimensionality_table(sizes: pd.DataFrame, spectra: pd.DataFrame, ranks: Sequ
 
 
 def dimensionality_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with a section per kind of token and two rows per text and length of context."""
+    """Return the page with a section per kind of token and two rows per text and length of context."""
     v = table[table.measure == "v"].drop_duplicates("token").set_index("token").value
     sections = [
         Section(f"Of {TOKENS[str(token)]}, of which there are {v[token]:,.0f}", _rows(part))

@@ -13,7 +13,7 @@ OTHERS = ("context", "layers")  # full heads that predict worse for another reas
 
 
 def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Facts of the family and its controls: full heads of other ``steps``, and others of as many.
+    """Return facts of the family and its controls: full heads of other ``steps``, and others of as many.
 
     There are none without a lower rank and a control of other steps.
     """

@@ -35,7 +35,7 @@ OF_SAMPLES = [name for name in MEASURES if name != "loop"]
 
 
 def equal_loss_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]], windows: pd.DataFrame) -> pd.DataFrame:
-    """Record of levels, and of differences at equal steps and at equal loss: means over ``n`` seeds.
+    """Return the record of levels, and of differences at equal steps and at equal loss: means over ``n`` seeds.
 
     `values` has ``model``, ``truth`` ("" of what needs none), ``measure`` and ``value``; the losses are `EQUAL`, and
     `models` is what `plan.compared` returns. `windows` has means of ``n`` positions by ``window``, of the loss on the
@@ -175,7 +175,7 @@ def correlations(levels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _units(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """Columns ``unit`` and ``better`` of the rows; a correlation is no better in either direction."""
+    """Return columns ``unit`` and ``better`` of the rows; a correlation is no better in either direction."""
     known = {name: (unit.format(unit="byte"), better) for name, (_, unit, better) in LOSSES.items() if name in EQUAL}
     known |= {name: (of.unit, of.better) for catalogue in (METRICS, MEASURES) for name, of in catalogue.items()}
     units, better = ({name: of[i] for name, of in known.items()} for i in (0, 1))
@@ -183,7 +183,7 @@ def _units(table: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def equal_loss_page(table: pd.DataFrame, truths: Sequence[str]) -> Page:
-    """Page with what a rank adds at equal steps and at equal loss, under each metric and in samples."""
+    """Return the page with what a rank adds at equal steps and at equal loss, under each metric and in samples."""
     metrics = {labelled(METRICS[name].label, METRICS[name].better): name for name in AGAINST_TRUTHS}
     samples = {labelled(MEASURES[name].label, MEASURES[name].better): name for name in OF_SAMPLES}
     ways = {f"rank {table['rank'].max()}": "equal steps"} | {less: less for less in EQUAL.values()}

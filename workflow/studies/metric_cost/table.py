@@ -30,7 +30,10 @@ def main(job: Job) -> None:
 
 
 def cost_table(costs: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
-    """Record of `measure.COSTS` beside the thesis's (Table I.1): of each metric mean and ``_median``, and `RATIO`."""
+    """Return the record of `measure.COSTS` beside the thesis's (Table I.1).
+
+    It has of each metric the mean and the ``_median``, and `RATIO`.
+    """
     cells = by_key(published, "model", "metric")
     rows = []
     for model in models:
@@ -48,7 +51,7 @@ def cost_table(costs: pd.DataFrame, models: Sequence[Mapping[str, Any]], publish
 
 
 def cost_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with one row per model, ours beside the published."""
+    """Return the page with one row per model, ours beside the published."""
     alike = table.groupby("rank").model.nunique().max() > 1
     rows = []
     for model, of_model in table.groupby("model", sort=False):

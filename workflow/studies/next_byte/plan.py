@@ -11,19 +11,19 @@ from plan.tokens import over_bytes
 
 
 def of_first_seed(config: Mapping[str, Any]) -> dict[str, Model]:
-    """Models whose next bytes are shown, by name: those of the first seed, the user's own, and the truths."""
+    """Return models whose next bytes are shown, by name: those of the first seed, the user's own, and the truths."""
     first = (None, config["seeds"][0])
     return {name: model for name, model in by_name(config).items() if model.kind == "truth" or model.seed in first}
 
 
 def window_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings on which the showcase windows depend, without the names of the prompts."""
+    """Return settings on which the showcase windows depend, without the names of the prompts."""
     prompts = [{key: entry.get(key) for key in ("prompt", "next")} for entry in config["showcase"]]
     return settings(prompts=prompts, tokens=config["tokens"])
 
 
 def figures(config: Mapping[str, Any], unit: str) -> list[dict[str, Any]]:
-    """Titles and models of the figures of a prompt: of all models, and of truncated heads if there are any."""
+    """Return titles and models of the figures of a prompt: of all models, and of truncated heads if there are any."""
     shown = of_first_seed(config)
     given = [("what each model expects, by rank of what enters its LM head", model_rows(shown, "truth", "family"))]
     if names(shown, "svd"):

@@ -48,7 +48,7 @@ def main(job: Job) -> None:
 def showcase_windows(
     prompts: Sequence[tuple[bytes, bytes]], tokens: Sequence[tuple[np.ndarray, np.ndarray]] | None = None
 ) -> pa.Table:
-    """Windows of prompts, each with what follows, with the schema of all windows and the offset -1.
+    """Return windows of prompts, each with what follows, with the schema of all windows and the offset -1.
 
     What follows is a byte or, with `tokens`, those of each prompt and what follows, one token.
     """
@@ -111,7 +111,7 @@ def typical_prompt(
 
 
 def _of_following(logits: str | Path, windows: int) -> np.ndarray:
-    """Probability of each window's first scored bytes, shape (windows, `REACH`)."""
+    """Return the probability of each window's first scored bytes, shape (windows, `REACH`)."""
     following = np.zeros((windows, REACH))
     for group, of_group in logit_groups(logits):
         window, position, target = (group[name].to_numpy() for name in ("window", "position", "target"))

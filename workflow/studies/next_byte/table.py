@@ -53,9 +53,10 @@ def main(job: Job) -> None:
 
 
 def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
-    """Distributions of the byte after each prompt, shape (v, models), one per prompt; index ``byte``, columns models.
+    """Return distributions of the byte after each prompt, shape (v, models), one per prompt.
 
-    A `UserError` is raised if a file is missing or damaged, or has other prompts than the first.
+    The index is ``byte``, and the columns are models. A `UserError` is raised if a file is missing or damaged, or has
+    other prompts than the first.
     """
     held = {model: logits_column(path) for model, path in logits.items()}
     tables = {model: read_table(path, ["window", "target", held[model][0]]) for model, path in logits.items()}
@@ -71,7 +72,7 @@ def read_distributions(logits: Mapping[str, str | Path]) -> list[pd.DataFrame]:
 
 
 def read_scores(path: str | Path) -> pd.Series:
-    """Scores under pure sampling by window, averaged over the truths if the metric needs any."""
+    """Return scores under pure sampling by window, averaged over the truths if the metric needs any."""
     table = read_table(path, ["window", "decoding", "value"])
     pure = table.filter(pc.equal(table["decoding"].cast(pa.string()), DECODING)).to_pandas()
     return pure.groupby("window").value.mean()
@@ -85,7 +86,9 @@ def next_byte_table(
     models: Sequence[Mapping[str, Any]],
     classes: Names = BYTES,
 ) -> pd.DataFrame:
-    """Record of the correct byte or token after each prompt, its probability and place, and the scores, by model.
+    """Return the record of the correct byte or token after each prompt, and of the scores, by model.
+
+    Of each byte or token it has the probability and the place.
 
     `distributions` are as `read_distributions` returns them; `scores` as `read_scores` does, by metric and model,
     without those that a model lacks. Measures of each prompt and model are ``p_next``, the probability of the correct
@@ -112,12 +115,12 @@ def next_byte_table(
 
 
 def by_model(part: pd.DataFrame) -> pd.DataFrame:
-    """Values of a prompt, a row per model and a column per measure, in the order of the table."""
+    """Return values of a prompt, a row per model and a column per measure, in the order of the table."""
     return part.pivot(index="model", columns="measure", values="value").reindex(part.model.unique())
 
 
 def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes], classes: Names = BYTES) -> Page:
-    """Page with a section per prompt and a row per model."""
+    """Return the page with a section per prompt and a row per model."""
     unit = classes.unit
     sections = []
     for prompt, (_, part) in zip(prompts, table.groupby("prompt", sort=False), strict=True):
@@ -130,7 +133,7 @@ def next_byte_page(table: pd.DataFrame, title: str, prompts: Sequence[bytes], cl
 
 
 def completion(prompt: bytes, following: bytes) -> str:
-    """Last word of a prompt followed by a byte or a token, in visible characters: water, wate␣, wate⟨C3⟩."""
+    """Return the last word of a prompt followed by a byte or a token, in visible characters: water, wate␣, wate⟨C3⟩."""
     return visible(last_word(prompt)) + visible(following).replace(" ", OPEN_BOX)
 
 

@@ -11,5 +11,5 @@ TITLES = {PLAIN: "linear head, LayerNorm before the bottleneck"}  # where other 
 
 
 def setting(kind: str, arm: str) -> str:
-    """The parameter of an objective as it stands in the name of an arm; empty for heads."""
+    """Return the parameter of an objective as it stands in the name of an arm; empty for heads."""
     return "" if kind in OTHER_HEADS else arm.partition(kind)[2]

@@ -15,19 +15,19 @@ COMPARED = (LINEAR_HEADS, SHORTER, *OTHER_HEADS, *OBJECTIVES)
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Facts of the members of the family that are compared; none without another output layer or objective."""
+    """Return facts of the members of the family that are compared; none without another output layer or objective."""
     return [row for model in by_name(config).values() if (row := of_model(model))] if compared(config) else []
 
 
 def compared(config: Mapping[str, Any]) -> bool:
-    """Whether there are linear heads and others to be compared with them, with several seeds."""
+    """Return whether there are linear heads and others to be compared with them, with several seeds."""
     kinds = {model.kind for model in by_name(config).values() if of_model(model)}
     others = kinds & {*NOT_LINEAR, *OBJECTIVES}
     return len(config["seeds"]) > 1 and LINEAR_HEADS in kinds and bool(others)
 
 
 def of_model(model: Model) -> dict[str, Any] | None:
-    """What the table says of a model and its head; None of one that is not compared."""
+    """Return what the table says of a model and its head; None of one that is not compared."""
     if model.kind not in COMPARED or not isinstance(model, Trained):
         return None
     size = {"parameters": head_multiplied(model.shape), "products": head_products(model.shape)}
@@ -35,7 +35,7 @@ def of_model(model: Model) -> dict[str, Any] | None:
 
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Messages about two texts of one law, which the table does not tell apart."""
+    """Yield messages about two texts of one law, which the table does not tell apart."""
     laws = [text["law"] for text in config["known_law"]["texts"] if text.get("arms")]
     for law in sorted({law for law in laws if laws.count(law) > 1}):
         yield f"known_law.texts: two of the law {law!r} have `arms`; leave one with them"

@@ -97,7 +97,7 @@ def scored(paths: list[str], truth: str, law: str) -> Iterator[dict[str, Any]]:
 
 
 def impossible_mass(logits: str, law: str) -> float:
-    """Mean probability that a model gives to the bytes that a law, a file of log-probabilities, gives none."""
+    """Return the mean probability that a model gives to bytes that a law, a file of log-probabilities, gives none."""
     total, positions = 0.0, 0
     for window in read_logits(logits, {LAW: law}):
         total += float((softmax(window.model.astype(np.float64)) * np.isneginf(window.truths[LAW])).sum())
@@ -120,7 +120,7 @@ def tempered(logits: str, truth: str, tau: float) -> Iterator[dict[str, Any]]:
 
 
 def explanations_page(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Page:
-    """Page with sections of each text: levels, then differences at equal rank, size and loss."""
+    """Return the page with sections of each text: levels, then differences at equal rank, size and loss."""
     sections = []
     table = table.assign(model=[named(arm, kind, titles) for arm, kind in zip(table.arm, table.kind, strict=True)])
     for law in dict.fromkeys(table.law[table.n.notna()].fillna("")):
@@ -138,12 +138,12 @@ def explanations_page(table: pd.DataFrame, titles: Mapping[str, str], truth: str
 
 
 def described(law: str, truth: str) -> str:
-    """Words for a text: that of a law, or real text and its truth."""
+    """Return words for a text: that of a law, or real text and its truth."""
     return f"Text of the law `{law}`" if law else f"Real text, against `{truth}`"
 
 
 def named(arm: str, kind: str, titles: Mapping[str, str]) -> str:
-    """What a page calls an arm: the title of its kind, and its name."""
+    """Return what a page calls an arm: the title of its kind, and its name."""
     title = {LINEAR_HEADS: "linear head, cross-entropy", SHORTER: "the same, fewer steps"}.get(kind, titles[kind])
     return f"{title} (`{arm}`)"
 
@@ -187,7 +187,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], truth: str) -> Figure:
 
 
 def _lines(table: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Names of the arms of each line, by its label: those that differ in rank alone."""
+    """Return names of the arms of each line, by its label: those that differ in rank alone."""
     lines: dict[str, list[str]] = {}
     for kind, arm in table[["kind", "arm"]].drop_duplicates().itertuples(index=False):
         label = "linear head" if kind == LINEAR_HEADS else f"{titles[kind]} {setting(kind, arm)}".rstrip()

@@ -64,7 +64,10 @@ class Group:
         return sorted([*alike, full], key=lambda arm: self.arms[arm]["steps"])
 
     def alike(self, arm: str) -> str | None:
-        """Name of the linear head of its rank; beside the same head under another objective, one of its size."""
+        """Return the name of the linear head of its rank.
+
+        Beside the same head under another objective, it is one of its size.
+        """
         one = self.arms[arm]
         for linear in self.linear if arm in self.others else ():
             other = self.arms[linear]
@@ -78,7 +81,9 @@ class Group:
 
 
 def explanations_table(levels: pd.DataFrame, tempered: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Record of levels and differences of each arm, for each text: means over ``n`` seeds with 95 % intervals.
+    """Return the record of levels and differences of each arm, for each text.
+
+    They are means over ``n`` seeds with 95 % intervals.
 
     `levels` has the ``law`` ("" for real text), ``model``, ``measure`` (of `MEASURES`) and ``value``, its mean over
     positions; against a law the loss is KL, the expected cross-entropy less the entropy of the law. `tempered` has the
@@ -162,7 +167,10 @@ def _bases(group: Group, arm: str) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def at_size(group: Group, arm: str, size: str, linear: Sequence[str]) -> pd.DataFrame:
-    """What linear heads of the size of an arm show, on a line in its logarithm; NaN below the smallest of them."""
+    """Return what linear heads of the size of an arm show, on a line in its logarithm.
+
+    It is NaN below the smallest of them.
+    """
     known = np.log([group.arms[name][size] for name in linear])
     place = math.log(group.arms[arm][size])
     if place < known[0] - NEAR:
@@ -179,7 +187,10 @@ def _each(frames: Sequence[pd.DataFrame], line: Callable[[Any, list[float]], flo
 
 
 def _tempered(group: Group, arm: str) -> pd.DataFrame:
-    """What the linear head of its rank shows where its TTO is that of an arm; NaN where it is so at no temperature."""
+    """Return what the linear head of its rank shows where its TTO is that of an arm.
+
+    It is NaN where it is so at no temperature.
+    """
     rows = {}
     for seed, tto in group.values[arm]["tto"].items():
         curve = group.tempered.get((seed, str(group.alike(arm))), pd.DataFrame({"tto": [], "temperature": []}))

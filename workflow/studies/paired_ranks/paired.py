@@ -109,7 +109,9 @@ def slowdown(history: pd.DataFrame, full: pd.DataFrame) -> float:
 
 
 def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Difference of every model from the full model of its seed, the member learned from scratch of highest rank.
+    """Return the difference of every model from the full model of its seed.
+
+    The full model is the member learned from scratch of highest rank.
 
     `table` is as `imposed_rank_table` returns it, with further rows of the measure ``tbat``; `histories` are of models
     trained from the start. The record has, of the full models, what they show; of others that less `FULL`, and
@@ -130,7 +132,7 @@ def per_seed(table: pd.DataFrame, histories: Mapping[str, pd.DataFrame]) -> pd.D
 
 
 def paired_table(by_seed: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Record of what `per_seed` returns, over all seeds, and of the differences of `BETWEEN`.
+    """Return the record of what `per_seed` returns, over all seeds, and of the differences of `BETWEEN`.
 
     ``n`` counts seeds, intervals are 95 % by Student's t. `SLOWDOWN` is a geometric mean. `published` calls what is
     compared by the titles of `WAYS`.
@@ -153,7 +155,7 @@ def paired_table(by_seed: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
 
 
 def paired_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with a section per truth, and a row per rank and way."""
+    """Return the page with a section per truth, and a row per rank and way."""
     places = zip(table.kind, table.less.fillna(FULL), strict=True)
     shown = table.assign(way=[WAYS[place] for place in places], source="run")
     shown = shown[shown.less.notna() | (shown.measure == SLOWDOWN)]

@@ -8,7 +8,7 @@ from plan.studies import Study
 
 
 def compared(config: Mapping[str, Any]) -> bool:
-    """Whether there are differences between models that share a seed, over several seeds."""
+    """Return whether there are differences between models that share a seed, over several seeds."""
     return len(config["seeds"]) > 1 and bool(full_models(by_name(config).values()))
 
 

@@ -81,7 +81,7 @@ def costs(by_seed: pd.DataFrame, measure: str, truth: str | None = None) -> Iter
 
 
 def levels(by_seed: pd.DataFrame, measure: str, truth: str | None) -> pd.DataFrame:
-    """What each model but the full one shows, as ``value``, and as ``cost`` what it shows above the full one."""
+    """Return what each model but the full one shows, as ``value``, and as ``cost`` what it shows above the full one."""
     own = chosen(by_seed, measure=measure, truth=truth)
     full = chosen(own, less=None)[["seed", "value"]]
     both = chosen(own, less=FULL_MODEL).rename(columns={"value": "cost"}).merge(full, on="seed")
@@ -109,7 +109,7 @@ def ratio_interval(part: Sequence[float], whole: Sequence[float]) -> tuple[float
 
 
 def square_table(by_seed: pd.DataFrame) -> pd.DataFrame:
-    """Record of the value and cost of each cell at each rank at which the square is closed, over all seeds.
+    """Return the record of the value and cost of each cell at each rank at which the square is closed, over all seeds.
 
     Costs are less the full head retrained on its own trunk, `LESS_CONTROL`, or for a model read as it was trained less
     the full model as trained; with `SHARE`, the cost of a retrained cell as a share of what a trunk and a head of that
@@ -146,7 +146,7 @@ def _rows_of(by_seed: pd.DataFrame, measure: str, truth: str | None) -> Iterator
 
 
 def square_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with a section per truth and a row per rank, trunk and head."""
+    """Return the page with a section per truth and a row per rank, trunk and head."""
     sections = [
         Section(f"Against `{truth}`", _rows(table[table.truth.isna() | (table.truth == truth)]))
         for truth in table.truth.dropna().unique()

@@ -92,7 +92,7 @@ def losses(documents: Documents, number: int, head: Head, choice: Choice) -> Ite
 
 
 def given(head: Head, passage: Passage, temperature: float = 1.0) -> np.ndarray:
-    """Log-probability (n,) that a model gives each next token."""
+    """Return the log-probability (n,) that a model gives each next token."""
     weights, bias, found = head.weights.astype(np.float32), head.bias.astype(np.float32), []
     for some in np.array_split(np.arange(len(passage.next)), -(-len(passage.next) // BLOCK)):
         logits = (passage.states[some] @ weights.T + bias) / np.float32(temperature)
@@ -129,7 +129,7 @@ def fitted(model: np.ndarray, memories: Sequence[Remembered]) -> np.ndarray:
 
 
 def mixture(model: np.ndarray, memories: Sequence[Remembered], parts: np.ndarray) -> np.ndarray:
-    """Probabilities (n,) of the next tokens under a model mixed with memories, whose parts are (cells, k)."""
+    """Return probabilities (n,) of the next tokens under a model mixed with memories, whose parts are (cells, k)."""
     here = parts[cell([own.highest for own in memories])]
     table = filled(model, [own.of_next for own in memories])
     return table[:, 0] * (1 - here.sum(axis=1)) + (table[:, 1:] * here).sum(axis=1)

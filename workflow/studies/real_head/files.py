@@ -55,7 +55,7 @@ def read_norm(path: str | Path, width: int) -> Norm | None:
 
 
 def cells(count: int) -> int:
-    """Number of cells of so many memories."""
+    """Return the number of cells of so many memories."""
     return (len(LEVELS) + 1) ** count
 
 

@@ -100,18 +100,18 @@ def merged(tokens: np.ndarray, weights: np.ndarray) -> Weighted:
 
 
 def squared_distances(a: np.ndarray, b: np.ndarray, scale: float) -> np.ndarray:
-    """Squared distances of all pairs of rows in units of `scale`, float32 (n, m)."""
+    """Return the squared distances of all pairs of rows in units of `scale`, float32 (n, m)."""
     squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)
     return np.maximum(squares - 2 * a @ b.T, 0) / np.float32(scale)
 
 
 def spread(states: np.ndarray) -> float:
-    """Mean squared distance of two states, drawn with replacement: the unit of a `sharpness`."""
+    """Return the mean squared distance of two states, drawn with replacement: the unit of a `sharpness`."""
     states = states.astype(np.float64)
     return float(2 * (states - states.mean(axis=0)).var(axis=0).sum())
 
 
 def probability(memory: Weighted, token: int) -> float:
-    """Probability that a memory gives a token; NaN if it remembers nothing."""
+    """Return the probability that a memory gives a token; NaN if it remembers nothing."""
     tokens, weights = memory
     return float(weights[tokens == token].sum()) if len(tokens) else np.nan

@@ -13,17 +13,17 @@ Config = Mapping[str, Any]
 
 
 def texts(config: Config) -> dict[str, Mapping[str, Any]]:
-    """Texts by name; none without a model."""
+    """Return texts by name; none without a model."""
     return {entry["name"]: entry for entry in config["real_head"]["texts"]} if config["real_head"]["model"] else {}
 
 
 def asset(config: Config) -> str:
-    """Name of the asset that the model is."""
+    """Return the name of the asset that the model is."""
     return asset_name(config["real_head"]["model"], config["real_head"]["revision"])
 
 
 def truths(config: Config) -> dict[str, dict[str, Any]]:
-    """What to measure, by name: the `truth`, the number of `positions`, and the head's `rank`, None for its own."""
+    """Return what to measure, by name: `truth`, number of `positions`, and the head's `rank`, None for its own."""
     section = config["real_head"]
     whole, few = ({"positions": section[key], "rank": None} for key in ("positions", "controls"))
     others = {name: {**few, "truth": name} for name in (*MEMORIES, SHUFFLED, LONGER, FLATTER)}
@@ -32,13 +32,13 @@ def truths(config: Config) -> dict[str, dict[str, Any]]:
 
 
 def on_sphere(config: Config) -> dict[str, dict[str, Any]]:
-    """For which truths to measure what the norm and the head force together, by name: `truth` and `positions`."""
+    """Return the truths of which to measure what norm and head force together, by name: `truth` and `positions`."""
     count = config["real_head"]["sphere"]["positions"]
     return {} if count is None else {name: {"truth": name, "positions": count} for name in (ALL, LONGER)}
 
 
 def read_settings(config: Config, text: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings on which the states of a text depend."""
+    """Return settings on which the states of a text depend."""
     chosen = {key: config["real_head"][key] for key in ("documents", "tokens", "short", "threads", "precision")}
     return settings(**chosen, text={"column": "text", **text}, model=asset(config))
 

@@ -76,7 +76,7 @@ def main(job: Job) -> None:
 
 
 def losses_rows(losses: pd.DataFrame, text: str, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Rows of the losses of the model, and of what each truth gains on it, at all positions of a text."""
+    """Yield rows of the losses of the model, and of what each truth gains on it, at all positions of a text."""
     sums = {truth: WindowSums.of(own.document, own.loss) for truth, own in losses.groupby("truth", sort=False)}
     for truth, own in sums.items():
         keys = {"text": text, "truth": truth, "unit": "nats"}
@@ -89,7 +89,10 @@ def losses_rows(losses: pd.DataFrame, text: str, resamples: int, seed: int) -> I
 
 
 def forced_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Rows of what the head forces of one truth of a text, from `measure.ROWS`; it counts as 0 below `NEGLIGIBLE`."""
+    """Yield rows of what the head forces of one truth of a text, from `measure.ROWS`.
+
+    It counts as 0 below `NEGLIGIBLE`.
+    """
     forced, rare = values.forced.where(values.forced > NEGLIGIBLE, 0), values.given < RARE
     nearest, whole = values.loss_model - values.loss_nearest, values.loss_model - values.loss_truth
     means = {"kl": values.kl, "forced": forced, "gain_there": whole, "gain_nearest": nearest}
@@ -101,7 +104,7 @@ def forced_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, s
 
 
 def sphere_rows(values: pd.DataFrame, keys: Mapping[str, Any], resamples: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Rows of what norm and head force together of one truth of a text; `values` are those of `sphere.ROWS`.
+    """Yield rows of what norm and head force together of one truth of a text; `values` are those of `sphere.ROWS`.
 
     It lies between ``norm_least`` and ``norm_forced``, which agree up to `CLOSE` at a share ``norm_proved`` of them.
     """
@@ -145,7 +148,7 @@ def _rows(
 
 
 def head_page(table: pd.DataFrame) -> Page:
-    """Page with a section for each text: truths, then truncated heads."""
+    """Return the page with a section for each text: truths, then truncated heads."""
     sections = []
     for text, of_text in table.groupby("text", sort=False):
         own = of_text[of_text["rank"].isna()]

@@ -49,7 +49,7 @@ class Head:
         return cls(weights, np.zeros(len(weights)) if own.bias is None else own.bias.astype(np.float64))
 
     def log_q(self, states: np.ndarray) -> np.ndarray:
-        """Log-probabilities, float64 (..., v), of what enters the head (..., d)."""
+        """Return log-probabilities, float64 (..., v), of what enters the head (..., d)."""
         return log_softmax(states.astype(np.float64) @ self.weights.T + self.bias, axis=-1)
 
 
@@ -117,18 +117,27 @@ def shares(probabilities: np.ndarray) -> np.ndarray:
 
 
 def filled(model: np.ndarray, memories: Sequence[np.ndarray]) -> np.ndarray:
-    """Probabilities (n, 1 + k) of the model and of memories, each (n,), with the model's where one has nothing."""
+    """Return probabilities (n, 1 + k) of the model and of memories, each (n,).
+
+    Where a memory has nothing, the model's stands.
+    """
     return np.stack([model, *(np.where(np.isnan(own), model, own) for own in memories)], axis=1)
 
 
 def cell(highest: Sequence[np.ndarray]) -> np.ndarray:
-    """Number (n,) of the cell of memories by their confidences, each the highest probability (n,), among `LEVELS`."""
+    """Return the number (n,) of the cell of memories by their confidences among `LEVELS`.
+
+    Each confidence is the highest probability (n,).
+    """
     places = [np.searchsorted(LEVELS, own, side="right") for own in highest]
     return np.ravel_multi_index(places, [len(LEVELS) + 1] * len(places))
 
 
 def mixed(q: np.ndarray, memories: Mapping[str, Weighted], parts: Sequence[Mapping[str, float]]) -> np.ndarray:
-    """Distribution (v,): q (v,), and of memories that have something their parts in the cell of their confidences."""
+    """Return the distribution (v,): q (v,), mixed with the memories that have something.
+
+    Their parts are those in the cell of their confidences.
+    """
     here = parts[int(cell([np.array([memories[name][1].max(initial=0.0)]) for name in parts[0]])[0])]
     there = {name: part for name, part in here.items() if len(memories[name][0])}
     p = (1 - sum(there.values())) * q

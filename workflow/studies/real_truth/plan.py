@@ -9,12 +9,12 @@ from plan.studies import Study
 
 
 def members(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Facts of the members of the family that have a rank and a seed."""
+    """Return facts of the members of the family that have a rank and a seed."""
     return [row for row in model_rows(by_name(config), "family") if None not in (row["rank"], row["seed"])]
 
 
 def truths(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Names of the truths: ``own``, those trained here, and ``real``, byte views of models over tokens."""
+    """Return names of the truths: ``own``, those trained here, and ``real``, byte views of models over tokens."""
     forms: dict[str, type[Model]] = {"own": Trained, "real": ByBytes}
     known = by_name(config)
     return {
@@ -23,7 +23,7 @@ def truths(config: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def compared(config: Mapping[str, Any]) -> bool:
-    """Whether there is what the study compares: both kinds of truth, and several seeds."""
+    """Return whether there is what the study compares: both kinds of truth, and several seeds."""
     return all(truths(config).values()) and len({row["seed"] for row in members(config)}) > 1
 
 

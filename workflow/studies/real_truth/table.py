@@ -42,7 +42,7 @@ def main(job: Job) -> None:
 
 
 def forced(paths: Iterable[str], measure: str) -> pd.DataFrame:
-    """As `pure_means`: what heads force of KL, its share of KL, and the KL at the same positions.
+    """Return what `pure_means` returns: what heads force of KL, its share of KL, and the KL at the same positions.
 
     Of the best heads of each rank, which are fitted to windows, only the others count.
     """
@@ -58,7 +58,10 @@ def forced(paths: Iterable[str], measure: str) -> pd.DataFrame:
 
 
 def of_truths(paths: Iterable[str], resamples: int, seed: int) -> pd.DataFrame:
-    """As `pure_means` of truths against the others, with ``low``, ``high`` over windows and ``n`` positions."""
+    """Return what `pure_means` returns of truths against the others.
+
+    It has ``low`` and ``high`` over windows, and ``n`` positions.
+    """
     rows = []
     for path in map(Path, paths):
         for (truth, _), found in summarise_scores(path, ["pure"], resamples, seed).items():
@@ -73,7 +76,7 @@ def truths_table(
     models: Sequence[Mapping[str, Any]],
     truths: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """Record of the levels of each rank against each truth, and of differences of them, over seeds.
+    """Return the record of the levels of each rank against each truth, and of differences of them, over seeds.
 
     `values` has ``model``, ``truth``, ``measure`` and ``value``, means over positions; `between` the same of truths
     against each other (`of_truths`). `truths` names those that are trained here, ``own``, and the others, ``real``.
@@ -100,7 +103,7 @@ def truths_table(
 
 
 def truths_page(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Page:
-    """Page with levels, what heads force, steps, the bias of the own truth, and truths against each other."""
+    """Return the page of levels, what heads force, steps, the bias of the own truth, and truths against each other."""
     family, main = chosen(table, kind="family"), _main(truths)
     levels, tto = chosen(family, less=None), chosen(family, measure="tto")
     metrics = {labelled(METRICS[name].label, METRICS[name].better): name for name in AGAINST_TRUTHS}
@@ -124,7 +127,7 @@ def truths_page(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Pag
 
 
 def _main(truths: Mapping[str, Sequence[str]]) -> tuple[str, str]:
-    """The truths that others are compared with: the first own one and the first real one."""
+    """Return the truths that others are compared with: the first own one and the first real one."""
     return truths["own"][0], truths["real"][0]
 
 

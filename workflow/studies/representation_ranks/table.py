@@ -42,7 +42,7 @@ def main(job: Job) -> None:
 
 
 def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
-    """Record of the ranks of each model's representations, beside the thesis's effective ranks.
+    """Return the record of the ranks of each model's representations, beside the thesis's effective ranks.
 
     `ranks` has the columns of `measure.RANKS` and ``model``; `models` are rows of the plan (`plan.thesis.compared`).
     There is a row per measure, model and representation, in the order given.
@@ -61,7 +61,10 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
 
 
 def ranks_page(table: pd.DataFrame, title: str, positions: int) -> Page:
-    """Page with a section per measure and a row per model; `positions` is the number that the config asks for."""
+    """Return the page with a section per measure and a row per model.
+
+    `positions` is the number that the config asks for.
+    """
     sections = [
         Section(HEADINGS[str(name)], _rows(part), notes=_on_published(part, table))
         for name, part in table[table.measure.isin(HEADINGS)].groupby("measure", sort=False)

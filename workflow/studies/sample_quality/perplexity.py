@@ -24,14 +24,14 @@ class Readings(NamedTuple):
 
 
 def is_gpt2_large(model: LanguageModel) -> bool:
-    """Whether the model has the shape of the thesis's language model."""
+    """Return whether the model has the shape of the thesis's language model."""
     config = model.model.config
     return config.model_type == "gpt2" and (config.n_layer, config.n_embd) == (36, 1280)
 
 
 @torch.inference_mode()
 def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str = "float32") -> Readings:
-    """Perplexity and features of each text, from one forward pass (thesis 5.2).
+    """Return the perplexity and features of each text, from one forward pass (thesis 5.2).
 
     The first token has no context and is not scored. Padding follows the last token, where a causal model does not see
     it, so any token serves. The blocks are computed in `precision`, the head in float32. A `UserError` is raised if a
@@ -71,7 +71,7 @@ def read(model: LanguageModel, texts: Sequence[str], batch: int, precision: str 
 
 
 def tokens_of(tokenizer: Any, text: str) -> list[int]:
-    """Tokens of a text, without special tokens even if the text contains the name of one."""
+    """Return tokens of a text, without special tokens even if the text contains the name of one."""
     if not text:
         return []
     return tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]

@@ -15,12 +15,12 @@ JUDGING = {"language_model", "reads", "reads_svd"}  # keys that say who reads wh
 
 
 def asset(config: Mapping[str, Any]) -> str | None:
-    """Name of the asset that ``quality.language_model`` is; None if the small model is trained."""
+    """Return the name of the asset that ``quality.language_model`` is; None if the small model is trained."""
     return asset_name(*_named(config)) if config["quality"]["language_model"] else None
 
 
 def quality_settings(config: Mapping[str, Any], model: Model, sets: list[str]) -> dict[str, Any]:
-    """Settings on which the quality of a model's samples depends; the names of `sets` are those of decodings."""
+    """Return settings on which the quality of a model's samples depends; the names of `sets` are those of decodings."""
     reads, ranks = config["quality"]["reads"], config["quality"]["reads_svd"]
     read = [name for name in sets if reads is None or name in reads]
     unread = model.kind == TRUNCATED.kind and ranks is not None and model.rank not in ranks
@@ -28,12 +28,12 @@ def quality_settings(config: Mapping[str, Any], model: Model, sets: list[str]) -
 
 
 def human_settings(config: Mapping[str, Any], sets: list[str]) -> dict[str, Any]:
-    """Settings on which the quality of sets of human texts depends, which are all read."""
+    """Return settings on which the quality of sets of human texts depends, which are all read."""
     return _measured(config, sets, "scored", sets)
 
 
 def reading_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings on which the features of texts depend."""
+    """Return settings on which the features of texts depend."""
     return settings(**{key: config["quality"][key] for key in ("batch", "completed", "precision", "threads")})
 
 
@@ -64,7 +64,7 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _named(config: Mapping[str, Any]) -> tuple[Named, str]:
-    """Name on the hub (or folder or package) and revision of ``quality.language_model``."""
+    """Return the name on the hub (or folder or package) and revision of ``quality.language_model``."""
     name = config["quality"]["language_model"]
     source, _, revision = (name, "", "") if not isinstance(name, str) or as_folder(name) else name.partition("@")
     return source, revision or "main"

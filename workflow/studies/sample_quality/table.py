@@ -60,7 +60,7 @@ def of_human(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]
 
 
 def read_with_gpt2_large(path: str | Path) -> bool:
-    """Whether a quality file was made with the thesis's language model."""
+    """Return whether a quality file was made with the thesis's language model."""
     with open_reader(path) as reader:
         return (reader.schema_arrow.metadata or {}).get(b"gpt2_large") == b"True"
 
@@ -150,7 +150,7 @@ def rare_bytes(
 
 
 def _of_samples(part: pd.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
-    """Columns of a metric of samples: the summary of those where it is defined."""
+    """Return columns of a metric of samples: the summary of those where it is defined."""
     known, missing = part[part["value"].notna()], part[part["value"].isna()]
     note = f"{len(missing)} left out: {missing['note'].iloc[0]}" if len(missing) else None
     if known.empty:
@@ -179,7 +179,10 @@ def sight(table: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) -> Page:
-    """Page of a table of `beside_human` in the thesis's three layouts: pure sampling, by decoding, truncated heads."""
+    """Return the page of a table of `beside_human` in the thesis's three layouts.
+
+    They are pure sampling, by decoding, and truncated heads.
+    """
     table = table[table.measure.isin(MEASURES)]
     models, svd, human = (table[table.kind.isin(kinds)] for kinds in (["family", "truth"], ["svd"], ["human"]))
     first, pure = human[human.model == HUMAN], models[models.decoding == "pure"]
@@ -195,7 +198,10 @@ def quality_page(table: pd.DataFrame, title: str, completed: Collection[str]) ->
 
 
 def _by_metric(part: pd.DataFrame, candidates: str, aims: Mapping[str, float]) -> list[dict[str, Cell]]:
-    """One row per model, and a column of ours and one published per metric; the best of the `candidates` is marked."""
+    """Return one row per model, and a column of ours and one published per metric.
+
+    The best of the `candidates` is marked.
+    """
     rows = []
     for cells, of_model in by_model(part):
         for row in of_model.to_dict("records"):
@@ -208,7 +214,10 @@ def _by_metric(part: pd.DataFrame, candidates: str, aims: Mapping[str, float]) -
 
 
 def _by_decoding(part: pd.DataFrame, aims: Mapping[str, float]) -> list[dict[str, Cell]]:
-    """One row per model and metric, and a column of ours and one published per decoding; the best per row is marked."""
+    """Return one row per model and metric, and a column of ours and one published per decoding.
+
+    The best per row is marked.
+    """
     rows = []
     for cells, samples in by_model(part, "measure"):
         model, metric = samples.iloc[0][["model", "measure"]]
@@ -223,7 +232,7 @@ def _by_decoding(part: pd.DataFrame, aims: Mapping[str, float]) -> list[dict[str
 
 
 def _ours(row: Mapping[str, Any], rivals: str, aims: Mapping[str, float]) -> Value:
-    """Our value as the thesis prints it; the best of its rivals is bold."""
+    """Return our value as the thesis prints it; the best of its rivals is bold."""
     factor = MEASURES[row["measure"]].published_factor
     aim = AIMS.get(row["better"], aims.get(row["measure"], math.nan) * factor)
     return Value(row["value"] * factor, row["sd"] * factor, rivals=rivals, aim=aim)

@@ -104,9 +104,9 @@ def fit(
 
 
 def leaves(losses: np.ndarray, high: np.ndarray) -> int | None:
-    """Index from which on all losses lie above `high`, the upper end of the band at each; None if the last does not.
+    """Return the index from which on all losses lie above `high`, the upper end of the band at each.
 
-    No loss lies above an end that is NaN, because nothing is fitted.
+    None if the last does not. No loss lies above an end that is NaN, because nothing is fitted.
     """
     not_above = np.flatnonzero(~(losses > high))
     first = int(not_above[-1]) + 1 if not_above.size else 0

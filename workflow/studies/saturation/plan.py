@@ -11,13 +11,13 @@ from plan.tokens import unit
 
 
 def trained_models(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[Trained]:
-    """Models trained here whose histories are included."""
+    """Return models trained here whose histories are included."""
     trained = [model for model in of_type(Trained, models) if model.kind in ("family", "truth")]
     return trained if config["saturation"]["study"] else []
 
 
 def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[str]:
-    """Names of the models that the law of losses is fitted to: by default those without a bottleneck.
+    """Return names of the models that the law of losses is fitted to: by default those without a bottleneck.
 
     These are the trained truths, the members whose rank equals their width, and the user's histories (whose shape is
     unknown).
@@ -30,7 +30,7 @@ def fitted_names(config: Mapping[str, Any], models: Mapping[str, Model]) -> list
 
 
 def models_in_table(config: Mapping[str, Any], models: Mapping[str, Model]) -> list[dict[str, Any]]:
-    """Rows of the table: the facts of each model, without the rank of a truth, which is listed by name."""
+    """Return rows of the table: the facts of each model, without the rank of a truth, which is listed by name."""
     trained = trained_models(config, models)
     rows = [model.facts | {"rank": model.rank if model.kind == "family" else None} for model in trained]
     others = [entry["name"] for entry in config["saturation"]["histories"]]
@@ -38,7 +38,7 @@ def models_in_table(config: Mapping[str, Any], models: Mapping[str, Model]) -> l
 
 
 def fit_settings(config: Mapping[str, Any], models: Mapping[str, Model]) -> dict[str, Any]:
-    """Settings on which the fit of the law of losses depends."""
+    """Return settings on which the fit of the law of losses depends."""
     names = [model.name for model in trained_models(config, models)]
     chosen = {"study": names, "fitted": fitted_names(config, models)}
     return settings(**config["saturation"] | chosen, unit=unit(config))
@@ -60,7 +60,7 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def files(config: Mapping[str, Any]) -> dict[str, str]:
-    """Paths of the user's histories, by key."""
+    """Return paths of the user's histories, by key."""
     given = config["saturation"]["histories"]
     return {f"saturation.histories.{i}.path": entry["path"] for i, entry in enumerate(given)}
 

@@ -29,7 +29,7 @@ def main(job: Job) -> None:
 
 
 def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Record of the parameters of the law, and of how far each model's final and lowest loss is from it.
+    """Return the record of the parameters of the law, and of how far each model's final and lowest loss is from it.
 
     `law` and `points` have the schemas `measure.LAW` and `measure.POINTS`. Rows of the law are without a model. A row
     that cannot be computed has a note in place of a value.
@@ -45,7 +45,7 @@ def saturation_table(law: pd.DataFrame, points: pd.DataFrame, models: Sequence[M
 
 
 def saturation_page(table: pd.DataFrame, title: str) -> Page:
-    """Page with the parameters of the law and a row per model."""
+    """Return the page with the parameters of the law and a row per model."""
     law = [
         {"number": row.measure, "value": valued(row), "note": row.note if pd.notna(row.note) else None}
         for _, row in table[table.model.isna()].iterrows()
@@ -54,7 +54,7 @@ def saturation_page(table: pd.DataFrame, title: str) -> Page:
 
 
 def _rows_of(points: pd.DataFrame, first_note: str) -> list[dict[str, Any]]:
-    """Rows of what was measured of one model, and of what the law says at the end of its training."""
+    """Return rows of what was measured of one model, and of what the law says at the end of its training."""
     end, unit = points.iloc[-1], str(points.unit.iloc[0])
     loss_unit = f"nats per {unit.removesuffix('s')}"
     beside: list[dict[str, Any]] = [
@@ -76,13 +76,16 @@ def _rows_of(points: pd.DataFrame, first_note: str) -> list[dict[str, Any]]:
 
 
 def _percent_above(loss: float, law: pd.Series) -> dict[str, float]:
-    """Columns of how far a loss is above the law, in %: ``low`` above the upper end of its band, ``high`` the lower."""
+    """Return columns of how far a loss is above the law, in %.
+
+    ``low`` is above the upper end of its band, and ``high`` above the lower.
+    """
     ends = {"value": law.extrapolated, "low": law.high, "high": law.low}
     return {name: 100 * (loss / end - 1) for name, end in ends.items()}
 
 
 def _leaving(points: pd.DataFrame) -> dict[str, Any]:
-    """Columns of how much text a model had seen where it leaves the law."""
+    """Return columns of how much text a model had seen where it leaves the law."""
     first = leaves(points.loss.to_numpy(), points.high.to_numpy())
     if first is None:
         return {"value": None, "note": NEVER}

@@ -31,15 +31,18 @@ class Constraints:
         return gamma(4 * self.columns.shape[1] + 20) if self.normal.any() else 0.0
 
     def of(self, tokens: np.ndarray) -> np.ndarray:
-        """Rows u_j of some tokens, (k, m)."""
+        """Return rows u_j of some tokens, (k, m)."""
         return self.reflect(self.columns[tokens])[:, : self.m]
 
     def raise_(self, y: np.ndarray) -> np.ndarray:
-        """Combinations y (m, n) of the constraints as combinations of the basis's columns."""
+        """Return combinations y (m, n) of the constraints as combinations of the basis's columns."""
         return self.reflect(np.pad(y, ((0, self.columns.shape[1] - len(y)), (0, 0))).T).T
 
     def reflect(self, rows: np.ndarray) -> np.ndarray:
-        """Householder reflection, its own inverse, that makes the normal a multiple of the last unit vector."""
+        """Return the Householder reflection that makes the normal a multiple of the last unit vector.
+
+        It is its own inverse.
+        """
         if not self.normal.any():
             return rows
         mirror = self.normal.copy()

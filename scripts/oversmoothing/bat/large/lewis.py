@@ -79,7 +79,7 @@ class Metric:
         return np.linalg.norm(self.whitened @ z + pull, axis=0) + self.blur @ abs(z)
 
     def repair(self, residuals: np.ndarray, shares: np.ndarray | float) -> np.ndarray:
-        """Size of a correction of some z, of these tokens only, that makes it satisfy the constraints exactly.
+        """Return the size of a correction of some z, of these tokens only, that satisfies the constraints exactly.
 
         If F^-1 A z = c, then z_j - b_j^T y / w_j with G y = c does, where G = F^-1 A diag(1/w) B^T, less its term of
         token i if z_i has to stay. The smallest singular value of G is at least 1 - s_i - skew, so no entry moves by
@@ -95,11 +95,11 @@ class Metric:
         return np.where(np.isfinite(moves), moves, np.inf)
 
     def whiten(self, vectors: np.ndarray) -> np.ndarray:
-        """F^-1 c of vectors c, (m, n) -> (r, n)."""
+        """Return F^-1 c of vectors c, (m, n) -> (r, n)."""
         return solve_triangular(self.factor, vectors[self.rows], lower=True, check_finite=False)
 
     def lift(self, y: np.ndarray) -> np.ndarray:
-        """Combinations of all m constraints, (m, n), whose products with A are those of y, (r, n), with B."""
+        """Return combinations of all m constraints, (m, n), whose products with A are those of y, (r, n), with B."""
         lifted = np.zeros((self.m, y.shape[1]))
         lifted[self.rows] = solve_triangular(self.factor, y, lower=True, trans=1, check_finite=False)
         return lifted
@@ -108,7 +108,7 @@ class Metric:
 def lewis_metric(
     columns: np.ndarray, steps: int = STEPS, start: np.ndarray | None = None, error: float = 0.0
 ) -> Metric:
-    """Metric of the Lewis weights.
+    """Return the metric of the Lewis weights.
 
     M is factorised by Cholesky, or, where masses span so many orders of magnitude that this loses too many digits, from
     the columns themselves by QR with pivoting; a `LinAlgError` if both fail. Each entry of the columns A (m, k) is
@@ -128,7 +128,7 @@ def lewis_metric(
 
 
 def gram(columns: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """A diag(scale) A^T, of which only the lower triangle is filled in."""
+    """Return A diag(scale) A^T, of which only the lower triangle is filled in."""
     return dsyrk(1.0, np.asfortranarray(columns * np.sqrt(scale)), lower=1)
 
 
@@ -176,7 +176,7 @@ def _skew(whitened: np.ndarray, weights: np.ndarray) -> float:
 
 
 def _take(columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Rows in order, without a copy where they are all of them."""
+    """Return rows in order, without a copy where they are all of them."""
     return columns if np.array_equal(rows, np.arange(len(columns))) else columns[rows]
 
 
@@ -198,7 +198,7 @@ def _by_qr(columns: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _implied(columns: np.ndarray, kept: np.ndarray, dropped: np.ndarray) -> bool:
-    """Whether on every token some constraints are combinations of others, up to rounding."""
+    """Return whether on every token some constraints are combinations of others, up to rounding."""
     unit = columns / np.linalg.norm(columns, axis=0)
     combination = np.linalg.lstsq(unit[kept].T, unit[dropped].T, rcond=None)[0]
     return bool((abs(unit[dropped] - combination.T @ unit[kept]) <= DEPENDENT).all())

@@ -64,11 +64,14 @@ class Position:
         return max(1.0, self.rise)
 
     def mass(self, status: int) -> float:
-        """Probability of the tokens in a state."""
+        """Return the probability of the tokens in a state."""
         return float(self.p[self.status == status].sum())
 
     def room(self, z: np.ndarray) -> np.ndarray:
-        """Distance of columns z (k, n) from the nearer end of the box, less the margin; negative outside (n,)."""
+        """Return the distance (n,) of columns z (k, n) from the nearer end of the box, less the margin.
+
+        It is negative outside the box.
+        """
         return np.minimum(self.rise * (1 - MARGIN) - z.max(axis=0), z.min(axis=0) + (1 - MARGIN))
 
     def decide(self, tokens: np.ndarray, status: int) -> None:
@@ -138,7 +141,7 @@ class WorkingSet:
         moved: np.ndarray | None = None,
         pull: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Whether columns z (k, n) on this set and `moved` (t, n) on tokens `tail` (t,) prove the `places` rejected.
+        """Return whether z (k, n) on this set and `moved` (t, n) on tokens `tail` (t,) prove the `places` rejected.
 
         Each z is -1 at its own place. `pull` (r, n) is `self.pull(tail, moved)`; tokens in neither stay.
         """
@@ -198,7 +201,10 @@ class WorkingSet:
             position.keep(int(self.tokens[place]), self.everywhere(z))
 
     def accept(self, places: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Upper bounds (n,) of the fall of z_i at `places`, from whitened y (r, n); those below 1 are accepted."""
+        """Return upper bounds (n,) of the fall of z_i at `places`, from whitened y (r, n).
+
+        Those whose bound is below 1 are accepted.
+        """
         position, metric = self.position, self.metric
         y = y / np.maximum(np.linalg.norm(y, axis=0), 1e-300)
         inside, t_i = self.fall(metric.whitened.T @ y, places)
@@ -240,7 +246,10 @@ class WorkingSet:
         return rows
 
     def tail_fall(self, y: np.ndarray, dtype: type) -> tuple[np.ndarray, float]:
-        """The same sum over the tail, for unit combinations y of the basis's columns, and its error in float32."""
+        """Return the sum in `fall` over the tail, for unit y, and its error in float32.
+
+        Each y combines the basis's columns.
+        """
         total = np.zeros(y.shape[1])
         lowered: np.ndarray = y.astype(dtype)
         p: np.ndarray = self.position.p.astype(dtype)
@@ -257,7 +266,7 @@ class WorkingSet:
         return total, noise * self.position.most
 
     def pull(self, tail: np.ndarray, moved: np.ndarray) -> np.ndarray:
-        """Whitened sum of a_j z_j over tokens `tail` (t,) of columns `moved` (t, n)."""
+        """Return the whitened sum of a_j z_j over tokens `tail` (t,) of columns `moved` (t, n)."""
         total = np.zeros((self.position.constraints.m, moved.shape[1]))
         for start in range(0, len(tail), BLOCK):
             tokens = tail[start : start + BLOCK]
@@ -267,7 +276,7 @@ class WorkingSet:
         return self.metric.whiten(total)
 
     def everywhere(self, z: np.ndarray, tail: np.ndarray = NOTHING, moved: np.ndarray | float = 0.0) -> np.ndarray:
-        """Z of every token of the vocabulary, from its values on this set and on tokens of the tail."""
+        """Return z of every token of the vocabulary, from its values on this set and on tokens of the tail."""
         whole = np.zeros(len(self.position.p))
         whole[self.tokens] = z
         whole[tail] = moved

@@ -136,6 +136,6 @@ class InteriorPoint:
 
 
 def _room(distances: np.ndarray, changes: np.ndarray) -> float:
-    """How far a step can go until a distance vanishes."""
+    """Return how far a step can go until a distance vanishes."""
     falling = changes < 0
     return float((distances[falling] / -changes[falling]).min()) if falling.any() else np.inf

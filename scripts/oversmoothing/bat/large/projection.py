@@ -56,15 +56,15 @@ class WidenedSet:
         self.base.reject(places, self.base.project(places, own, pull), self.added, moved, pull)
 
     def accept(self, places: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Upper bounds (n,) of the fall of z_i at `places`, as `WorkingSet.accept`, from y (r, n) of this metric."""
+        """Return the upper bounds (n,) of `WorkingSet.accept` at `places`, from y (r, n) of this metric."""
         return self.base.accept(places, self.of_base(y))
 
     def of_base(self, y: np.ndarray) -> np.ndarray:
-        """Y (r, n) or (r,) of this metric in that of the set."""
+        """Return y (r, n) or (r,) of this metric in that of the set."""
         return solve_triangular(self.correction.astype(np.float64), y, lower=True, trans=1, check_finite=False)
 
     def fall(self, t: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As `WorkingSet.fall`, over all tokens of this one."""
+        """Return what `WorkingSet.fall` returns, over all tokens of this one."""
         return self.base.fall(t, places)
 
 

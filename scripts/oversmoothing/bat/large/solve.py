@@ -72,7 +72,10 @@ def solve(
 
 
 def _first_tokens(position: Position) -> np.ndarray:
-    """All tokens, or those with the largest columns: at least LEAST m, and at most MOST m if there is mass beyond."""
+    """Return all tokens, or those with the largest columns.
+
+    These are at least LEAST m, and at most MOST m if there is mass beyond.
+    """
     score = np.where(position.p > RAREST, position.p * position.constraints.norms, 0.0)
     m = position.constraints.m
     if np.count_nonzero(score) * m <= WHOLE:
@@ -162,7 +165,10 @@ def _accept_directly(working: WorkingSet) -> None:
 
 
 def _worth(working: WorkingSet, spare: float) -> np.ndarray:
-    """Places of the open tokens, rarest first, without the rarest that together have at most the mass `spare`."""
+    """Return places of the open tokens, rarest first.
+
+    The rarest that together have at most the mass `spare` are left out.
+    """
     places = working.open
     rising = places[np.argsort(working.p[places], kind="stable")]
     return rising[np.cumsum(working.p[rising]) > spare]
@@ -202,7 +208,7 @@ def _search_wider(working: WorkingSet, tolerance: float) -> tuple[WorkingSet, Be
 
 
 def _beyond(working: WorkingSet) -> np.ndarray:
-    """Tokens of the tail with the largest columns, as many as enlarge a working set well."""
+    """Return tokens of the tail with the largest columns, as many as enlarge a working set well."""
     position = working.position
     tail = working.tail[position.p[working.tail] > RAREST]
     score = position.p[tail] * position.constraints.norms[tail]

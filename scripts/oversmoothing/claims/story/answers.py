@@ -114,7 +114,7 @@ def said(
 
 
 def selected(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
-    """Rows of `record.chosen` that have a value."""
+    """Return rows of `record.chosen` that have a value."""
     return chosen(table, **where).dropna(subset="value")
 
 
@@ -129,7 +129,7 @@ def against_truth(rows: pd.DataFrame, truth: str) -> pd.DataFrame:
 
 
 def mean_within(rows: pd.DataFrame) -> pd.Series:
-    """``mean`` of the values of rows against one truth, with the ends ``low`` and ``high`` of its interval.
+    """Return the ``mean`` of the values of rows against one truth, with the ends ``low`` and ``high`` of its interval.
 
     Over several seeds that is of Student's t; of a single row it is its own, and otherwise unknown (NaN).
     """
@@ -154,12 +154,12 @@ def at(members: Sequence[object]) -> str:
 
 
 def _named(rows: pd.DataFrame) -> pd.Series:
-    """Rank of each row, or the name of its model."""
+    """Return the rank of each row, or the name of its model."""
     return rows["rank"].astype(object).where(rows["rank"].notna(), rows.model)
 
 
 def _ends(rows: pd.DataFrame) -> list[Any]:
-    """Lowest and highest rank, or the names of all models if there is no rank."""
+    """Return the lowest and highest rank, or the names of all models if there is no rank."""
     ranks = rows["rank"].dropna()
     return sorted({int(ranks.min()), int(ranks.max())}) if len(ranks) else list(rows.model.dropna().unique())
 

@@ -56,7 +56,10 @@ class Chapter:
 
 
 def chapter(path: Path, words: Words | None = None, claims: Sequence[str] = ()) -> Chapter:
-    """Chapter of a story; its tables and figures are those that the story has words for, unless its options say."""
+    """Return the chapter of a story.
+
+    Its tables and figures are those that the story has words for, unless its options say.
+    """
     story = read_story(path)
     question, answer, terms = (story.parts.get(name, "") for name in ("Question", "Answer", "Terms"))
     charts = [Chart(**chart) for chart in story.options.get("charts", ())]
@@ -75,7 +78,10 @@ def chapter(path: Path, words: Words | None = None, claims: Sequence[str] = ()) 
 
 
 def of_studies(names: Iterable[str]) -> list[Chapter]:
-    """Chapters of studies of the project; the functions of ``finding.py``, where there is one, are words of answers."""
+    """Return chapters of studies of the project.
+
+    The functions of ``finding.py``, where there is one, are words of answers.
+    """
     return [chapter(WORKFLOW / "studies" / name / "story.md", _words(name), _claims(name)) for name in names]
 
 
@@ -93,7 +99,7 @@ def _module(study: str, name: str) -> ModuleType | None:
 
 
 def answered(chapter: Chapter, table: Callable[[str], pd.DataFrame | None]) -> list[str]:
-    """Sentences that a chapter opens with, made of those of its tables that `table` returns."""
+    """Return sentences that a chapter opens with, made of those of its tables that `table` returns."""
     environment = PLAIN.overlay()
     environment.filters = PLAIN.filters | {name: _told(word) for name, word in chapter.words.items()}
     named = meta.find_undeclared_variables(environment.parse(chapter.answer))

@@ -18,7 +18,7 @@ MENU = "menu_"  # before the name of a column that a menu selects
 def by_rank(
     table: pd.DataFrame, menus: Mapping[str, str], names: Mapping[str, Mapping[str, str]], description: str
 ) -> dict[str, Any]:
-    """Specification, for Vega-Lite, of a line of means with their intervals against rank, and the published one.
+    """Return the Vega-Lite specification of a line of means, with intervals, against rank, and the published one.
 
     `table` is a record, perhaps with a column ``series``; a missing value in a column of `menus` stands under every
     choice of its menu, and a column with one value gets none. A further key of the record with several values, such as

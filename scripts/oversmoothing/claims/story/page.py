@@ -52,22 +52,22 @@ class Results:
 
     @classmethod
     def of(cls, paths: Iterable[str | Path]) -> "Results":
-        """Results among paths such as ``tables/losses.csv`` and ``figures/losses.png``."""
+        """Return results among paths such as ``tables/losses.csv`` and ``figures/losses.png``."""
         by_kind: dict[str, dict[str, Path]] = {"tables": {}, "figures": {}, "parquet": {}}
         for path in map(Path, paths):
             by_kind["parquet" if path.suffix == ".parquet" else path.parent.name][path.stem] = path
         return cls(**by_kind)
 
     def table(self, name: str) -> pd.DataFrame | None:
-        """Rows of a table that is no record, if it is there."""
+        """Return rows of a table that is no record, if it is there."""
         return read_csv(self.tables[name]) if name in self.tables else None
 
     def windows(self) -> pd.DataFrame | None:
-        """Means by window, if several seeds have them."""
+        """Return means by window, if several seeds have them."""
         return read_table(self.parquet[WINDOWS]).to_pandas() if WINDOWS in self.parquet else None
 
     def record(self, name: str) -> pd.DataFrame | None:
-        """Rows of a record, if it is there."""
+        """Return rows of a record, if it is there."""
         return read_record(self.tables[name]) if name in self.tables else None
 
 

@@ -62,7 +62,7 @@ def forced(
 
 
 def _intervals(kl: np.ndarray, least: np.ndarray, passage: np.ndarray) -> dict[str, Any]:
-    """Means of both (n,) and their ratio, None if `kl` is 0, each with its interval over passages."""
+    """Return means of both (n,) and their ratio, None if `kl` is 0, each with its interval over passages."""
     count, whole, part = (np.bincount(passage, values)[np.unique(passage)] for values in (np.ones_like(kl), kl, least))
     draws = np.concatenate([[np.arange(len(count))], *draw_windows(len(count), RESAMPLES, SEED)])
     n, all_of_it, some = (sums[draws].sum(axis=1) for sums in (count, whole, part))

@@ -26,7 +26,7 @@ CANONICAL: tuple[Literal["NFC", "NFD"], ...] = "NFC", "NFD"  # forms of a text t
 def encode(
     tokenizer: Tokenizer, vocabulary: Vocabulary, text: str, name: str = "the text", start: int = 0
 ) -> np.ndarray:
-    """Tokens of a text, int64 (n,), without any that the tokenizer would put around it.
+    """Return tokens of a text, int64 (n,), without any that the tokenizer would put around it.
 
     The tokens must stand for the text, but for a space before it, and up to its canonical form (NFC or NFD). Otherwise
     a `UserError` says at which byte of `name` they do not; the text begins with the byte `start`.
@@ -35,7 +35,7 @@ def encode(
 
 
 def encode_bytes(tokenizer: Tokenizer, vocabulary: Vocabulary, text: bytes) -> np.ndarray:
-    """As `encode`, of UTF-8; a character that is cut at an end is left out."""
+    """Return what `encode` returns, of UTF-8; a character that is cut at an end is left out."""
     return encode(tokenizer, vocabulary, text.decode("utf-8", errors="ignore"))
 
 
@@ -84,7 +84,7 @@ def passages(data: np.ndarray, tokenizer: Tokenizer, vocabulary: Vocabulary, pro
 
 
 def passages_of_job(job: Any, data: np.ndarray) -> Cut | None:
-    """As `passages`, with the windows' settings and the tokens of a job; None for a job over bytes."""
+    """Return what `passages` returns, with the windows' settings and the tokens of a job; None for a job over bytes."""
     if not job.input.tokenizer:
         return None
     tokenizer, vocabulary = load_tokenizer(job.input.tokenizer), read_vocabulary(job.input.vocabulary)

@@ -61,7 +61,7 @@ class Vocabulary:
         return places
 
     def tokens(self, ids: Sequence[int]) -> np.ndarray:
-        """Tokens, int64 (n,), of the tokenizer's ids; a `UserError` if one of them is special."""
+        """Return tokens, int64 (n,), of the tokenizer's ids; raise a `UserError` if one of them is special."""
         wanted = np.asarray(ids, np.int64)
         tokens = np.where(wanted < len(self.places), self.places[np.minimum(wanted, len(self.places) - 1)], -1)
         if (tokens < 0).any():
@@ -70,11 +70,11 @@ class Vocabulary:
         return tokens
 
     def decode(self, tokens: Sequence[int]) -> bytes:
-        """Text of tokens, as bytes; it may begin or end inside a character."""
+        """Return the text of tokens, as bytes; it may begin or end inside a character."""
         return b"".join(self.texts[token] for token in tokens)
 
     def table(self) -> pa.Table:
-        """The vocabulary with schema `VOCABULARY`."""
+        """Return the vocabulary with schema `VOCABULARY`."""
         columns = [np.arange(len(self), dtype=np.int32), self.ids, list(self.texts)]
         arrays = [pa.array(column, field.type) for column, field in zip(columns, VOCABULARY, strict=True)]
         return pa.table(arrays, VOCABULARY)
@@ -100,7 +100,9 @@ def read_vocabulary(path: str | Path | None) -> Vocabulary:
 
 
 def load_tokenizer(path: str | Path) -> Tokenizer:
-    """Tokenizer of a file ``tokenizer.json``, which reads a text whole, the same each time, and its names as text.
+    """Return the tokenizer of a file ``tokenizer.json``.
+
+    It reads a text whole, the same each time, and its names as text.
 
     So what the file says of chance in an encoding, which a training takes, is not followed, and a warning says so.
     """
@@ -127,7 +129,7 @@ def make_certain(tokenizer: Tokenizer, path: str | Path) -> None:
 
 
 def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
-    """Vocabulary of a tokenizer; `path` is for messages.
+    """Return the vocabulary of a tokenizer; `path` is for messages.
 
     The text of a token follows from the tokenizer's decoder: byte-level (GPT-2, GPT-NeoX, Llama 3, Qwen, OLMo), or
     SentencePiece's with bytes as ``<0x0A>`` (Llama 2). Added tokens that are not special stand for themselves, but for
@@ -158,7 +160,7 @@ def vocabulary_of(tokenizer: Tokenizer, path: str | Path) -> Vocabulary:
 
 
 def first_difference(one: Vocabulary, other: Vocabulary) -> str | None:
-    """First token in which two vocabularies differ, described in words; None if they are equal."""
+    """Return the first token in which two vocabularies differ, described in words; None if they are equal."""
     for token in range(max(len(one), len(other))):
         described = [
             f"id {side.ids[token]} is {side.texts[token]!r}" if token < len(side) else "it has no further token"
@@ -197,7 +199,7 @@ def check_same(folder: str | Path, vocabulary: Vocabulary, name: str) -> None:
 
 
 def ids_before_texts(tokenizer: Tokenizer) -> tuple[int, ...]:
-    """Ids that a tokenizer puts before every text, such as 1 of Llama 2, or two of GLM.
+    """Return ids that a tokenizer puts before every text, such as 1 of Llama 2, or two of GLM.
 
     What it puts behind a text is left out, because the texts of a study do not end.
     """
@@ -237,7 +239,10 @@ def _texts_of(tokenizer: Tokenizer, path: str | Path) -> tuple[Callable[[str], b
 
 
 def _byte_level() -> dict[str, bytes]:
-    """Byte of each character of GPT-2's alphabet: itself if printable; the others, in order, are U+0100 and so on."""
+    """Return the byte of each character of GPT-2's alphabet: itself if printable.
+
+    The others, in order, are U+0100 and so on.
+    """
     alphabet = set(pre_tokenizers.ByteLevel.alphabet())
     values = {character: ord(character) for character in alphabet if ord(character) < 0x100}
     others = sorted(set(range(0x100)) - set(values.values()))

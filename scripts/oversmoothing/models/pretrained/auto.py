@@ -57,7 +57,7 @@ class LanguageModel:
 
 
 def load_language_model(folder: str | Path, device: torch.device | str = "cpu", key: str = "model") -> LanguageModel:
-    """Causal language model with its tokenizer, in float32; `key` of the config names it in messages."""
+    """Return the causal language model with its tokenizer, in float32; `key` of the config names it in messages."""
     tokenizer = load_tokenizer(folder, key)
     model = load_causal_lm(folder, torch.float32, key, device)
     _keep_in_float32(model.get_output_embeddings())
@@ -65,7 +65,9 @@ def load_language_model(folder: str | Path, device: torch.device | str = "cpu", 
 
 
 def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: torch.device | str = "cpu") -> Any:
-    """Causal language model with weights of `dtype`, in evaluation mode on a device, after a test run on two tokens.
+    """Return the causal language model, in evaluation mode on a device, after a test run on two tokens.
+
+    Its weights have `dtype`.
 
     `name` is the model's or the config's key, for a `UserError` if the folder does not pass `check_folder`, the model
     needs its own code, its weights do not match its config, or it does not run.
@@ -95,13 +97,13 @@ def load_causal_lm(folder: str | Path, dtype: torch.dtype, name: str, device: to
 
 
 def outline(folder: str | Path, name: str) -> Any:
-    """Model without its weights, on the meta device, after all checks of `load_causal_lm` that need no weights."""
+    """Return the model without weights, on the meta device, after all checks of `load_causal_lm` that need none."""
     with _as_causal_lm(folder, name):
         return _described(folder)[2]
 
 
 def load_tokenizer(folder: str | Path, name: str) -> Any:
-    """Tokenizer of a model, without chance in its encodings (parameters as in `load_causal_lm`)."""
+    """Return the tokenizer of a model, without chance in its encodings (parameters as in `load_causal_lm`)."""
     with one_line_errors(f"{name}: {folder}: no complete causal language model"):
         check_folder(folder)
         if (Path(folder) / FAST).exists():
@@ -117,7 +119,10 @@ def load_tokenizer(folder: str | Path, name: str) -> Any:
 
 
 def context_of(model: Any) -> Any:
-    """Longest context of a model in tokens; without a limit, as with rotary positions, that of any windows."""
+    """Return the longest context of a model in tokens.
+
+    Without a limit, as with rotary positions, it is that of any windows.
+    """
     known = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return sys.maxsize if known is None else known
 
@@ -199,7 +204,10 @@ def _described(folder: str | Path) -> tuple[ModelFolder, Any, Any]:
 
 
 def _class_of(config: Any) -> Any:
-    """Auto class of a config: of causal language models, or of models of text and images, which it then reads alone."""
+    """Return the auto class of a config: of causal language models, or of models of text and images.
+
+    The latter then read text alone.
+    """
     kind = type(config)
     wrapped = kind not in MODEL_FOR_CAUSAL_LM_MAPPING and kind in MODEL_FOR_MULTIMODAL_LM_MAPPING
     return AutoModelForMultimodalLM if wrapped else AutoModelForCausalLM

@@ -119,7 +119,10 @@ def check_finite(folder: Path, tensors: Iterable[tuple[str, Tensor]]) -> None:
 
 
 def further_layers(config: Mapping[str, Any]) -> int:
-    """Number of layers behind the last that a config declares, which predict further tokens and are not used here."""
+    """Return the number of layers behind the last that a config declares.
+
+    They predict further tokens and are not used here.
+    """
     return max([0, *(value for key, value in _entries(config) if FURTHER.fullmatch(key) and isinstance(value, int))])
 
 
@@ -151,7 +154,7 @@ def read_tensors(files: Mapping[str, Path], rows: Mapping[str, int] | None = Non
 
 
 def _tensor_files(folder: Path) -> dict[str, Path]:
-    """File of each tensor; a single weights file takes precedence over the index, as in transformers."""
+    """Return the file of each tensor; a single weights file takes precedence over the index, as in transformers."""
     if (folder / SINGLE).exists() or not (folder / INDEX).exists():
         if not (folder / SINGLE).exists():
             instead = instead_of_safetensors(path.name for path in folder.iterdir()) or f"; {again(folder)}"
@@ -171,7 +174,7 @@ def _tensor_files(folder: Path) -> dict[str, Path]:
 
 
 def _headers(files: Mapping[str, Path]) -> dict[str, tuple[tuple[int, ...], str]]:
-    """Shape and type of each tensor, from the header of its file."""
+    """Return the shape and type of each tensor, from the header of its file."""
     headers: dict[str, tuple[tuple[int, ...], str]] = {}
     for path in sorted(set(files.values())):
         with _opened(path) as file:

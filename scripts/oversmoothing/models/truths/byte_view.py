@@ -42,7 +42,7 @@ class ByteView:
         self.masked = self._takes_trees()
 
     def next_bytes(self, text: bytes, start: int) -> NextBytes:
-        """Distributions over the bytes of a text from `start` on (see `oversmoothing.bytewise.next_bytes`).
+        """Return distributions over the bytes of a text from `start` on (see `oversmoothing.bytewise.next_bytes`).
 
         Up to three bytes at its beginning that belong to a character before it are left out.
         """
@@ -54,7 +54,7 @@ class ByteView:
 
     @torch.inference_mode()
     def predict(self, tree: Tree) -> np.ndarray:
-        """Log-probabilities, float32 (nodes, ids), of the token behind each node of a tree."""
+        """Return log-probabilities, float32 (nodes, ids), of the token behind each node of a tree."""
         if (deepest := int(tree.depths.max())) > self.context:
             raise UserError(f"a text of {deepest} tokens is longer than its context, {self.context}; shorten it")
         rows = np.full((len(tree.tokens), len(self.spelling.texts)), -np.inf, np.float32)
@@ -70,7 +70,7 @@ class ByteView:
         return rows
 
     def states(self, tree: Tree) -> Tensor:
-        """What enters the head at each node, float32 (nodes, width)."""
+        """Return what enters the head at each node, float32 (nodes, width)."""
         before, tree = len(self.model.bos) - 1, self._begun(tree)
         with autocast(self.compute.device, self.compute.precision), one_line_errors("it does not run"):
             if self.masked and not self._beyond(tree):
@@ -89,7 +89,7 @@ class ByteView:
         )
 
     def _masked(self, tree: Tree) -> Tensor:
-        """States from one pass over all nodes, each of which attends to its ancestors and itself."""
+        """Return states from one pass over all nodes, each of which attends to its ancestors and itself."""
         device, dtype = self.compute.device, self.model.trunk.dtype
         seen = np.eye(len(tree.tokens), dtype=bool)
         for node in range(1, len(seen)):
@@ -104,7 +104,7 @@ class ByteView:
         return states
 
     def _branches(self, tree: Tree) -> Tensor:
-        """States from a pass over each branch, from the root to a leaf, some at a time."""
+        """Return states from a pass over each branch, from the root to a leaf, some at a time."""
         ids, states = self._ids(tree), None
         for nodes, lengths in _batches(tree):
             output = self.model.trunk(input_ids=ids[nodes], use_cache=False).last_hidden_state
@@ -118,13 +118,13 @@ class ByteView:
         return torch.from_numpy(tree.tokens).to(self.compute.device)
 
     def _beyond(self, tree: Tree) -> bool:
-        """Whether the model attends within a window that is shorter than a branch."""
+        """Return whether the model attends within a window that is shorter than a branch."""
         window = getattr(self.model.trunk.config.get_text_config(), "sliding_window", None)
         return window is not None and int(tree.depths.max()) >= window
 
     @torch.inference_mode()
     def _takes_trees(self) -> bool:
-        """Whether the states of a small tree do not depend on how it is read; tells the log if they do."""
+        """Return whether the states of a small tree do not depend on how it is read; tells the log if they do."""
         ids = self.model.table.cpu().numpy()
         tree = self._begun(PROBE._replace(tokens=ids[PROBE.tokens % len(ids)]))
         with autocast(self.compute.device, self.compute.precision):
@@ -156,14 +156,14 @@ def _batches(tree: Tree) -> Iterator[tuple[Tensor, list[int]]]:
 
 
 def _leaves(tree: Tree) -> np.ndarray:
-    """Nodes that are no parents."""
+    """Return nodes that are no parents."""
     return np.setdiff1d(np.arange(len(tree.tokens)), tree.parents)
 
 
 def load_byte_view(
     folder: str | Path, name: str, settings: Mapping[str, Any], device: torch.device, precision: str
 ) -> ByteView:
-    """Byte view of a causal language model in a folder, with ``bos`` and ``temperature`` of the settings.
+    """Return the byte view of a causal language model in a folder, with ``bos`` and ``temperature`` of the settings.
 
     ``bos`` are the ids before every text; "auto" are those that the tokenizer puts there, or else the config's for
     the beginning or the end of a text. Errors are those of `load_token_lm` and `read_spelling`.

@@ -59,7 +59,7 @@ def load_truth(
     tokenizer: str | Path | None = None,
     windows: str | Path | None = None,
 ) -> TokenModel:
-    """Truth from the files that a manifest lists (`oversmoothing.hub.client`); `vocabulary` is the study's.
+    """Return the truth from the files that a manifest lists (`oversmoothing.hub.client`); `vocabulary` is the study's.
 
     A model over tokens must divide the texts of `windows`, a file, as `tokenizer` does, the file of the study's. The
     settings are ``layout``, ``bos``, for "causal_lm" ``byte_offset``, as in the config's truths, and for a member of
@@ -81,7 +81,9 @@ def load_truth(
 def load_token_lm(
     folder: str | Path, name: str, vocabulary: Vocabulary, bos: Before | str, device: torch.device, precision: str
 ) -> TokenModel:
-    """Causal language model of transformers over the tokens of a study, whose `vocabulary` must be the model's own.
+    """Return the causal language model of transformers over the tokens of a study.
+
+    `vocabulary` must be the model's own.
 
     `bos` is prepended to every text; "auto" are the ids that the model's tokenizer puts there, if any. The head is
     float32 and exactly as stored, times any factor of the logits, whatever the `precision` of the other weights.
@@ -107,10 +109,10 @@ def check_token_lm(folder: str | Path, name: str, vocabulary: Vocabulary, bos: B
 def load_causal_lm(
     folder: str | Path, name: str, byte_offset: int, bos: Before, device: torch.device, precision: str
 ) -> TokenModel:
-    """Causal language model of transformers in which byte b is the id b + `byte_offset`; its head is always float32.
+    """Return the causal language model of transformers in which byte b is the id b + `byte_offset`.
 
-    Errors are those of `pretrained.auto.load_causal_lm`, and others if there are fewer than 256 ids for bytes, or the
-    logits are not the head times the last hidden state, capped where the config says so.
+    Its head is always float32. Errors are those of `pretrained.auto.load_causal_lm`, and others if there are fewer than
+    256 ids for bytes, or the logits are not the head times the last hidden state, capped where the config says so.
     """
     model = _loaded(folder, name, device, precision)
     weight = model.get_output_embeddings().weight

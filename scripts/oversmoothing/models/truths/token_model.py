@@ -88,27 +88,36 @@ class TokenModel:
         return post, post
 
     def logits(self, post: Tensor) -> Tensor:
-        """Float32 logits (..., v) of the tokens, capped where the model caps its logits."""
+        """Return float32 logits (..., v) of the tokens, capped where the model caps its logits."""
         return softcapped(linear(post, self.head.weight, self.head.bias), self.cap)
 
     def special_logits(self, post: Tensor) -> Tensor:
-        """Float32 logits (..., n) of the special ids; minus infinity for one that the model gives no probability."""
+        """Return float32 logits (..., n) of the special ids.
+
+        A logit is minus infinity where the model gives no probability.
+        """
         return softcapped(linear(post, *self.special), self.cap)
 
     def special_mass(self, post: Tensor) -> Tensor:
-        """Probability (...) of the special ids in the softmax over all ids; a `UserError` if a logit is not finite."""
+        """Return the probability (...) of the special ids in the softmax over all ids.
+
+        A `UserError` is raised if a logit is not finite.
+        """
         logits, special = self.logits(post), self.special_logits(post)
         if not (logits.isfinite().all() and (special < torch.inf).all()):
             raise UserError(f"{self.name}: its logits are not all finite numbers; its weights are damaged")
         return torch.sigmoid(special.logsumexp(dim=-1) - logits.logsumexp(dim=-1))
 
     def ids(self, tokens: Tensor, first: bool = True) -> Tensor:
-        """Ids of tokens (batch, time); with `first`, the beginning of a text, `bos` is prepended."""
+        """Return ids of tokens (batch, time); with `first`, the beginning of a text, `bos` is prepended."""
         ids = self.table[tokens]
         return begun(ids, self.bos) if first else ids
 
     def cache(self, length: int) -> "TokenCache":
-        """New `TokenCache` for texts of up to `length` tokens; a `UserError` if the model cannot be read that way."""
+        """Return a new `TokenCache` for texts of up to `length` tokens.
+
+        A `UserError` is raised if the model cannot be read that way.
+        """
         cache = TokenCache(self, length)
         if length > self.remembered:
             self._try_cache(length)
@@ -148,7 +157,7 @@ class TokenModel:
                 )
 
     def _frequencies(self) -> list[Tensor]:
-        """Frequencies of rotary positions, which in some models change with the length of a text."""
+        """Return frequencies of rotary positions, which in some models change with the length of a text."""
         return [buffer.clone() for name, buffer in self.trunk.named_buffers() if "inv_freq" in name]
 
 
@@ -178,23 +187,26 @@ class _Memory(DynamicCache):
 
 
 def probe(length: int, count: int) -> Tensor:
-    """Tokens of a trial, int64 (1, length), of `count`."""
+    """Return tokens of a trial, int64 (1, length), of `count`."""
     return torch.arange(length)[None] * 31 % count
 
 
 def error_of(logits: Tensor, expected: Tensor) -> float:
-    """Largest difference as a share of the largest value."""
+    """Return the largest difference as a share of the largest value."""
     return float((logits - expected).abs().max() / expected.abs().max().clamp(min=1e-6))
 
 
 def typical_error(logits: Tensor, expected: Tensor) -> float:
-    """As `error_of`, but in all positions other than a quarter, as rounding may choose other experts in a few."""
+    """Return what `error_of` returns, but in all positions other than a quarter.
+
+    Rounding may choose other experts in a few.
+    """
     errors = (logits - expected).abs().amax(dim=-1).flatten()
     return float(errors.quantile(0.75) / expected.abs().max().clamp(min=1e-6))
 
 
 def begun(ids: Tensor, bos: Sequence[int]) -> Tensor:
-    """Ids (batch, time) behind those that stand before every text."""
+    """Return ids (batch, time) behind those that stand before every text."""
     return torch.cat([torch.tensor(bos, dtype=ids.dtype, device=ids.device).expand(len(ids), -1), ids], dim=1)
 
 
@@ -215,6 +227,6 @@ def byte_table(byte_offset: int) -> Tensor:
 
 
 def linear(post: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Linear map in float32 even under autocast, because rounding to bf16 would inflate the logits' rank."""
+    """Return the linear map in float32 even under autocast, because rounding to bf16 would inflate the logits' rank."""
     with torch.autocast(post.device.type, enabled=False):
         return F.linear(post.float(), weight, bias)

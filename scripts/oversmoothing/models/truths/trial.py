@@ -38,7 +38,9 @@ NEVER = -1e30  # a logit below it gives no probability: minus infinity, or a mas
 def adapted(
     name: str, folder: str | Path, model: Any, weight: Tensor, table: Tensor, bos: Sequence[int], unit: str
 ) -> TokenModel:
-    """Adapter of a model from a folder whose head (rows, width) is `weight` as stored, if its logits are the model's.
+    """Return the adapter of a model from a folder, if its logits are the model's.
+
+    The head (rows, width) of the model is `weight` as stored.
 
     `table`, `bos` and `unit` are those of `TokenModel`. A `UserError` says what differs: the model's logits are to be
     those of its head times its last hidden state, up to factors and a cap, and to depend on no token that follows.
@@ -110,7 +112,7 @@ def _check(truth: TokenModel, tokens: Tensor, expected: Tensor, scaled: Callable
 
 
 def _trunk(name: str, model: Any) -> Any:
-    """Part of a model that ends before its head."""
+    """Return the part of a model that ends before its head."""
     if model.base_model is not model:
         return model.base_model
     parts = [part for part in model.children() if isinstance(part, PreTrainedModel)]
@@ -120,7 +122,7 @@ def _trunk(name: str, model: Any) -> Any:
 
 
 def _is_tied(model: Any) -> bool:
-    """Whether a model's head has the values of its embedding, whatever its config says."""
+    """Return whether a model's head has the values of its embedding, whatever its config says."""
     head, embedding = model.get_output_embeddings().weight, model.get_input_embeddings()
     embedded = getattr(embedding, "weight", None)
     return embedded is not None and head.shape == embedded.shape and torch.equal(head, embedded)
@@ -132,7 +134,7 @@ def _running(name: str, model: Any) -> AbstractContextManager[None]:
 
 
 def _logits(name: str, model: Any, ids: Tensor, scale: float = 1.0) -> Tensor:
-    """Float32 logits of a model, with what leaves its head multiplied by `scale` on its way."""
+    """Return float32 logits of a model, with what leaves its head multiplied by `scale` on its way."""
     hook = model.get_output_embeddings().register_forward_hook(lambda head, given, output: scale * output)
     with _running(name, model):
         logits: Tensor = model(input_ids=ids, use_cache=False).logits.float()

@@ -93,7 +93,7 @@ def write_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
 
 
 def rank_look(rank: int) -> dict[str, Any]:
-    """Colour, marker and line of a rank, the same in every figure of every study."""
+    """Return the colour, marker and line of a rank, the same in every figure of every study."""
     darkness = math.log(rank / PALEST) / math.log(DARKEST / PALEST)
     shade = 0.9 * (1 - min(max(darkness, 0), 1))  # avoids a yellow too pale on white
     marker = RANK_MARKERS[round(2 * math.log2(rank)) % len(RANK_MARKERS)]
@@ -101,13 +101,13 @@ def rank_look(rank: int) -> dict[str, Any]:
 
 
 def kind_look(kind: str) -> dict[str, Any]:
-    """Colour, marker and line of a kind of model."""
+    """Return the colour, marker and line of a kind of model."""
     colour, marker, line = KINDS[kind].look
     return {"color": PALETTE[colour], "marker": marker, "linestyle": line}
 
 
 def other_look(i: int) -> dict[str, Any]:
-    """Colour, marker and line of the i-th model that has no rank and is not a truth."""
+    """Return the colour, marker and line of the i-th model that has no rank and is not a truth."""
     return {
         "color": PALETTE[i % len(PALETTE)],
         "marker": MARKERS[i % len(MARKERS)],
@@ -116,7 +116,7 @@ def other_look(i: int) -> dict[str, Any]:
 
 
 def model_looks(models: Sequence[Mapping[str, Any]], truths: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
-    """Looks by label, in the order of a legend: those of `truths`, then ranks from the lowest, then other models."""
+    """Return looks by label, in the order of a legend: those of `truths`, ranks from the lowest, then other models."""
     models = [{"kind": "family", **model} for model in models]
     shown = {label(model) for model in models if model["kind"] == "truth"}
     ranks = {model["rank"]: label(model) for model in models if model["kind"] != "truth" and model["rank"] is not None}
@@ -127,19 +127,22 @@ def model_looks(models: Sequence[Mapping[str, Any]], truths: Sequence[str] = ())
 
 
 def named(truth: str, several: bool = False) -> str:
-    """A truth in a sentence: "the truth" where that is its name, or "our own truth" where there are several."""
+    """Return a truth in a sentence: "the truth" where that is its name, or "our own truth" where there are several."""
     return truth if truth != "truth" else "our own truth" if several else "the truth"
 
 
 def ordered_looks(items: Sequence[Any]) -> dict[Any, dict[str, Any]]:
-    """Colour and marker of ordered items, such as steps, blocks or lengths of context; later ones are darker."""
+    """Return the colour and marker of ordered items, such as steps, blocks or lengths of context.
+
+    Later ones are darker.
+    """
     colours = sns.color_palette("viridis_r", len(items) + 1).as_hex()[1:]
     shades = zip(items, colours, cycle(MARKERS), strict=False)
     return {item: {"color": colour, "marker": marker} for item, colour, marker in shades}
 
 
 def whiskers(rows: Any) -> np.ndarray:
-    """Lengths (2, n) of the whiskers of rows of a record, or of a single one, as `errorbar` takes them."""
+    """Return lengths (2, n) of the whiskers of rows of a record, or of a single one, as `errorbar` takes them."""
     return np.reshape([rows.value - rows.low, rows.high - rows.value], (2, -1))
 
 
