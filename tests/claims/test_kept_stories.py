@@ -48,7 +48,7 @@ def test_chapters_of_which_a_run_is_kept_answer_from_some_run():
     kept = {name for run in RUNS for name in records(run)}
     silent = {chapter.heading for chapter in chapters() if chapter.answer and kept & {*chapter.tables}} - answering
     assert silent <= {"What a metric costs", "Byte by byte", "Do models of equal loss leak alike?"}
-    assert len(answering) > 10
+    assert answering
 
 
 @pytest.mark.parametrize("name", NAMES)

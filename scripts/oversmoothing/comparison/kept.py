@@ -31,7 +31,7 @@ CONFIG, RESULTS = "config.yaml", "results"  # of the workflow, and the folder in
 FLOAT32 = "float32"
 WANTED = [  # of what the workflow makes without a training text and without a history of losses
     *("oversmoothing", "side_by_side", "forced", "losses", "tokens", "tbat", "decodings", "entropy_difference"),
-    *("argmaxability", "effective_rank", "samples", "next_byte", "next_byte_typical", "oversmoothing_illustrated"),
+    *("argmaxability", "effective_rank", "samples"),
 ]
 # Over bytes: tables that need a head, hidden states, samples or tokens.
 LEFT_OUT = ("forced", "tokens", "tbat", "argmaxability", "effective_rank", "samples")
@@ -145,7 +145,6 @@ def study(pair: Pair, folder: Path) -> dict[str, Any]:
         "truths": [truth],
         "samples": {"show": list(range(min(3, settings.windows)))},
         "svd_ranks": [],
-        "showcase": [{"name": "typical", "prompt": None}],
         "decodings": settings.decodings,
         "metrics": {
             "tbat": {"mass_tolerance": 0.001, "per_window": settings.tbat or 1, "approximations": []},
