@@ -137,6 +137,6 @@ def test_a_study_imports_the_library_itself_and_what_it_needs_and_its_steps_noth
     for path in (*ROOT.glob("workflow/studies/*/*.py"), *ROOT.glob("scripts/**/*.py")):
         study = path.parent.name if "studies" in path.parts else None
         for room, *inner in imports(path):
-            allowed = [study, *studies.needs(study)] if study else []
+            allowed = [study, *studies.needs(study), *studies.after(study)] if study else []
             assert room != "studies" or inner[0] in allowed, f"{path} imports {'.'.join([room, *inner])}"
             assert room not in planning or (study and path.name == "plan.py"), f"{path} imports {room}"

@@ -48,6 +48,7 @@ class Study:
     # Tables that its claims read, and the thesis's tables that print the same, by number.
     tested: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()  # studies whose rules or code it uses; a config lists them before it
+    after: tuple[str, ...] = ()  # studies whose rules it uses where a config lists them; then before it
 
 
 def there() -> list[str]:
@@ -98,6 +99,9 @@ def mistakes(config: Config) -> Iterator[str]:
         for needed in needs(name):
             if needed not in config["studies"][:i]:
                 yield f"studies: {name} needs {needed}; list {needed} before it, or leave {name} out"
+        for used in after(name):
+            if used in config["studies"][i:]:
+                yield f"studies: {name} uses {used}; list {used} before it"
     for study in _planned(config):
         yield from study.mistakes(config)
 
@@ -135,6 +139,11 @@ def tested(config: Config) -> dict[str, tuple[str, ...]]:
 def needs(name: str) -> tuple[str, ...]:
     """Return names of the studies that a study needs."""
     return _study(name).needs if (FOLDER / name / "plan.py").is_file() else ()
+
+
+def after(name: str) -> tuple[str, ...]:
+    """Return names of the studies that a study uses where a config lists them."""
+    return _study(name).after if (FOLDER / name / "plan.py").is_file() else ()
 
 
 def _planned(config: Config) -> list[Study]:

@@ -28,4 +28,4 @@ def compared(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows if {(FAMILY.kind, False), (SHORTER, True)} <= there else []
 
 
-STUDY = Study(needs=("sample_quality",))
+STUDY = Study(after=("sample_quality",))

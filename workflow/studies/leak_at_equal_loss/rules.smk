@@ -1,8 +1,9 @@
 """The family beside full heads that predict worse, at equal loss: leak, divergence and quality of samples.
 
-Needs: weights, histories, logits and scores of the family and of the controls; quality of the family's samples.
-Makes: equal_loss/samples/{model}.parquet, equal_loss/quality/{model}.parquet, tables/equal_loss.{csv,md,html,tex},
-figures/equal_loss.{png,svg,pdf}.
+Needs: weights, histories, logits and scores of the family and of the controls; with the study `sample_quality`, quality
+of the family's samples.
+Makes: tables/equal_loss.{csv,md,html,tex}, figures/equal_loss.{png,svg,pdf}; with `sample_quality`
+equal_loss/samples/{model}.parquet and equal_loss/quality/{model}.parquet.
 """
 
 from studies.leak_at_equal_loss import plan as equal_loss
@@ -12,8 +13,10 @@ CONTROLS = [row["model"] for row in AT_EQUAL_LOSS if row["kind"] != "family"]
 RANKED = [row["model"] for row in AT_EQUAL_LOSS if row["kind"] == "family"]
 OF_CONTROLS = {part: f"{RESULTS}/equal_loss/{part}/{{model}}.parquet" for part in ("samples", "quality")}
 
+QUALITY_AT_EQUAL_LOSS = []  # files
 
-if AT_EQUAL_LOSS:
+if AT_EQUAL_LOSS and "sample_quality" in config["studies"]:
+    QUALITY_AT_EQUAL_LOSS = expand(QUALITY, model=RANKED) + expand(OF_CONTROLS["quality"], model=CONTROLS)
 
     use rule sample as sample_control with:
         output:
@@ -37,12 +40,15 @@ if AT_EQUAL_LOSS:
         params:
             settings=lambda wildcards: judging.quality_settings(config, MODELS[wildcards.model], ["pure"]),
 
+
+if AT_EQUAL_LOSS:
+
     rule equal_loss_table:
         input:
             histories=[HISTORY.format(model=row["model"]) for row in AT_EQUAL_LOSS],
             logits=[LOGITS.format(model=row["model"]) for row in AT_EQUAL_LOSS],
             scores=scores(AGAINST_TRUTHS, [row["model"] for row in AT_EQUAL_LOSS]),
-            quality=expand(QUALITY, model=RANKED) + expand(OF_CONTROLS["quality"], model=CONTROLS),
+            quality=QUALITY_AT_EQUAL_LOSS,
         output:
             **table("equal_loss", "0 Findings", "Ranks at equal loss: the numbers"),
             **figure("equal_loss", "0 Findings", "Ranks at equal loss"),

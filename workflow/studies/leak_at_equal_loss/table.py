@@ -190,7 +190,8 @@ def equal_loss_page(table: pd.DataFrame, truths: Sequence[str]) -> Page:
     ways |= {less + SHORT_CONTEXT: less + SHORT_CONTEXT for less in EQUAL.values()}
     table, compared = widened(table)
     levels, family = chosen(table, less=None), chosen(table, kind=FAMILY)
-    parts = {f"against `{truth}`": (truth, metrics) for truth in truths} | {"of samples": (None, samples)}
+    parts = {f"against `{truth}`": (truth, metrics) for truth in truths}
+    parts |= {"of samples": (None, samples)} if table.measure.isin(OF_SAMPLES).any() else {}
     sections = [
         Section(
             f"Less the full head at {how}, {words}", pivot(chosen(family, less=less, truth=truth), ["rank"], columns)
