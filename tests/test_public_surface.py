@@ -11,9 +11,11 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from oversmoothing.fingerprint import SCRIPTS, WORKFLOW, closure, relative
+from oversmoothing.fingerprint import SCRIPTS, closure, relative
+from plan.studies import FOLDER
 from schemas.describe import PACKAGES, ROOT, surface
 
+WORKFLOW = FOLDER.parent
 NAMES = [package.__name__.rpartition(".")[2] for package in PACKAGES]
 SURFACE = surface()
 FUNCTIONS = [name for name, thing in SURFACE.items() if inspect.isfunction(thing)]

@@ -10,6 +10,7 @@ each with the first two parts of its locked version.
 import ast
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -17,8 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent
-WORKFLOW = SCRIPTS.parent / "workflow"  # with the folders of the studies
-ROOTS = (SCRIPTS, WORKFLOW)  # folders that code is imported from, in order
+FOLDERS = "OVERSMOOTHING_CODE"  # in the environment, which jobs inherit: more folders that code is imported from
 BESIDE = (".html", ".css", ".js")  # of a module's own name: the template of a page that it writes
 STORIES = "oversmoothing.tables.story"  # a module that imports it depends on the words of stories
 LOCK = SCRIPTS.parent / "envs" / "lock.txt"
@@ -44,7 +44,7 @@ COUNTED = {  # modules, and the packages of the lock behind them
 def fingerprint(script: str, *roots: Path) -> str:
     """Return the SHA-256 over a script, its import closure and the versions of the packages it computes with.
 
-    `script` is a path relative to one of the `roots`, which are `ROOTS` if none are given.
+    `script` is a path relative to one of the `roots`, which are those of `folders` if none are given.
     """
     digest, files = hashlib.sha256(), closure(script, *roots)
     for path in files:
@@ -54,17 +54,28 @@ def fingerprint(script: str, *roots: Path) -> str:
     return digest.hexdigest()
 
 
+def folders() -> tuple[Path, ...]:
+    """Return the folders that code is imported from, in order: that of the library, and those in the environment."""
+    return _folders(os.environ.get(FOLDERS, ""))
+
+
+@cache
+def _folders(more: str) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys([SCRIPTS, *(Path(folder).resolve() for folder in more.split(os.pathsep) if folder)]))
+
+
 def relative(path: Path, *roots: Path) -> str:
     """Return the path of a file of code relative to the one of the roots that it lies in; a `ValueError` outside."""
-    for root in roots or ROOTS:
+    roots = roots or folders()
+    for root in roots:
         if path.is_relative_to(root):
             return path.relative_to(root).as_posix()
-    raise ValueError(f"{path} lies in none of {', '.join(map(str, roots or ROOTS))}")
+    raise ValueError(f"{path} lies in none of {', '.join(map(str, roots))}")
 
 
 def closure(script: str, *roots: Path) -> list[Path]:
     """Return the script and the modules under the roots that it imports, directly or indirectly, sorted."""
-    roots = roots or ROOTS
+    roots = roots or folders()
     found: set[Path] = set()
     waiting = [next((root / script for root in roots if (root / script).is_file()), roots[0] / script)]
     while waiting:

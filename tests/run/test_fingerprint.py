@@ -8,8 +8,10 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 
 from oversmoothing import fingerprint as module
-from oversmoothing.fingerprint import SCRIPTS, WORKFLOW, closure, fingerprint, relative
+from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint, relative
 from plan import studies
+
+WORKFLOW = studies.FOLDER.parent
 
 
 def fresh(script, root):
