@@ -13,7 +13,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 FIGURE := results/figures/oversmoothing
 
-.PHONY: table report smoke real so-far test test-slow test-slurm lint format docs keys env lock clean help
+.PHONY: table report smoke real so-far test test-slow test-slurm lint format shape docs keys env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
@@ -60,6 +60,9 @@ format: $(VENV)/.installed-dev ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt workflow
+
+shape: $(VENV)/.installed ## print how large and how entangled the code is, as docs/architecture.md has it
+	@PYTHONPATH=workflow:scripts $(BIN)/python tests/shape.py
 
 docs: $(VENV)/.installed ## write README.md and docs/ from docs/source and the kept tables, and what the schemas say into config/README.md
 	PYTHONPATH=workflow:scripts $(BIN)/python -m schemas.describe

@@ -1,13 +1,14 @@
 """The story page: question, answer, verdicts, and chapters of charts, tables and figures."""
 
-from oversmoothing.claims.story.chapters import of_studies
+from oversmoothing.claims.story.chapters import of_packages
 from oversmoothing.claims.story.page import write_story
 from oversmoothing.jobs import Job, run
 
 
 def main(job: Job) -> None:
     """Read the tables and figures; write the page."""
-    write_story(job.input, job.output[0], of_studies(job.params.settings["studies"]))
+    chapters = of_packages(f"studies.{name}" for name in job.params.settings["studies"])
+    write_story(job.input, job.output[0], chapters)
 
 
 if __name__ == "__main__":

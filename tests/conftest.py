@@ -1,5 +1,6 @@
 """What holds in all tests, and projects to run the real workflow in."""
 
+import os
 import shutil
 from collections import Counter
 from itertools import accumulate
@@ -11,7 +12,11 @@ from filelock import FileLock
 from recipes import MINE, follow
 from study import MODELS, ROOT, TABLE, TINY, Study, copy_built, copy_project
 
+from oversmoothing.fingerprint import FOLDERS
+from plan.studies import FOLDER
+
 torch.set_num_threads(1)
+os.environ[FOLDERS] = str(FOLDER.parent)  # the studies, as a plan says
 hypothesis.settings.register_profile("patient", deadline=None)  # a busy machine is no error
 hypothesis.settings.load_profile("patient")
 

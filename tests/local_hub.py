@@ -123,7 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._file(repo, file[4], body)
         if api[3] == "revision":
             return self._json({"id": name, "sha": repo.commit, "siblings": []})
-        return self._json(_tree(repo, f"{api[5]}/" if api[5] else ""))
+        return self._json(
+            _tree(repo, f"{api[5]}/" if api[5] else "", "recursive=true" in urlsplit(self.path).query.lower())
+        )
 
     def _file(self, repo, path, body):
         if path not in repo.files:
@@ -158,10 +160,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-def _tree(repo, under):
+def _tree(repo, under, recursive):
     entries = []
     for path, content in sorted(repo.files.items()):
-        if path.startswith(under) and "/" not in path.removeprefix(under):
+        if path.startswith(under) and (recursive or "/" not in path.removeprefix(under)):
             entry = {"type": "file", "path": path, "size": len(content), "oid": etag(content)}
             if len(content) >= LARGE:
                 entry["lfs"] = {"oid": etag(content), "size": len(content), "pointerSize": 130}

@@ -1,8 +1,8 @@
-"""What others may import is what docs/api.md says, works as its examples show, and is in no rule's fingerprint."""
+"""What others may import is what docs/api.md says, works as its examples show, and is loaded only where it is used."""
 
-import ast
 import doctest
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -11,9 +11,11 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from oversmoothing.fingerprint import ROOTS, SCRIPTS, WORKFLOW, closure, relative
+from oversmoothing.fingerprint import SCRIPTS, closure, relative
+from plan.studies import FOLDER
 from schemas.describe import PACKAGES, ROOT, surface
 
+WORKFLOW = FOLDER.parent
 NAMES = [package.__name__.rpartition(".")[2] for package in PACKAGES]
 SURFACE = surface()
 FUNCTIONS = [name for name, thing in SURFACE.items() if inspect.isfunction(thing)]
@@ -105,43 +107,19 @@ def test_paths_that_were_documented_still_work():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_package_offers_each_name_and_says_which_it_lacks(name):
+def test_a_package_offers_each_name_beside_its_modules(name):
+    """Importing a module binds its name in the package, in place of a function's."""
     package = import_module(f"oversmoothing.{name}")
-    public = import_module(f"oversmoothing.{name}.public")
-    assert dir(package) == sorted(public.__all__)
-    # Importing a module binds its name in the package, in place of a function's.
     modules = {path.stem for path in (SCRIPTS / "oversmoothing" / name).iterdir()}
-    assert modules.isdisjoint(public.__all__)
-    with pytest.raises(AttributeError, match=rf"oversmoothing\.{name} has no attribute tbta"):
-        _ = package.tbta
-    with pytest.raises(ImportError, match="cannot import name 'np'"):
-        exec(f"from oversmoothing.{name} import np")
+    assert modules.isdisjoint(package.__all__)
     everything = {}
     exec(f"from oversmoothing.{name} import *", everything)
-    assert everything.keys() - {"__builtins__"} == set(public.__all__)
+    assert everything.keys() - {"__builtins__"} == set(package.__all__)
 
 
-def defined(name):
-    """Return the names that a package's own `__init__` gives values."""
-    body = ast.parse((SCRIPTS / "oversmoothing" / name / "__init__.py").read_text()).body
-    return {ast.unparse(target) for node in body if isinstance(node, ast.Assign) for target in node.targets}
-
-
-def steps():
-    """Return the paths of all code that Snakemake runs, as fingerprints have them."""
-    return sorted(relative(path) for path in [*SCRIPTS.glob("*.py"), *WORKFLOW.glob("studies/*/*.py")])
-
-
-def test_the_surface_is_in_no_fingerprint():
-    there = {relative(path) for step in steps() for path in closure(step)}
-    assert {f"oversmoothing/{name}/__init__.py" for name in NAMES} <= there
-    assert there.isdisjoint({f"oversmoothing/{name}/public.py" for name in NAMES})
-
-
-HEADS = "__init__ divergence division head large projection search"
 REJECT = (
-    "__init__ basis large/__init__ large/constraints large/lewis large/position large/programs large/projection "
-    "large/rounding large/solve near_zero reject simplex"
+    "basis large/__init__ large/constraints large/lewis large/position large/programs large/projection large/rounding "
+    "large/solve near_zero reject simplex"
 )
 
 
@@ -156,57 +134,35 @@ def modules_of(step, package):
     return sorted(name.removeprefix(inside).removesuffix(".py") for name in names)
 
 
-def test_no_code_of_the_workflow_takes_a_name_that_fingerprints_do_not_follow():
-    """From a package of the surface it imports only what its `__init__` defines: fingerprints follow modules."""
-    for path in (path for root in ROOTS for path in root.rglob("*.py") if path.name != "describe.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            assert not hidden(node), f"{path}, line {node.lineno}: import from the module that defines the name"
-
-
-def hidden(node):
-    """Whether a node is an import of one of the packages, or of a name that its `__init__` does not define."""
-    if isinstance(node, ast.Import):
-        return any(alias.name in {f"oversmoothing.{name}" for name in NAMES} for alias in node.names)
-    if not isinstance(node, ast.ImportFrom):
-        return False
-    taken = {alias.name for alias in node.names}
-    if node.module == "oversmoothing":
-        return not taken.isdisjoint(NAMES)
-    package = (node.module or "").removeprefix("oversmoothing.")
-    return package in NAMES and not taken <= defined(package)
-
-
-def test_an_import_that_fingerprints_do_not_follow_is_found():
-    for line in (
-        "from oversmoothing import bat",
-        "import oversmoothing.bat",
-        "from oversmoothing.bat import reject_set",
-    ):
-        assert hidden(ast.parse(line).body[0])
-    for line in ("from oversmoothing.bat import DELTA", "from oversmoothing.bat.reject import reject_set"):
-        assert not hidden(ast.parse(line).body[0])
-
-
-def test_imports_load_no_array_and_use_no_torch_nor_pandas_and_each_module_can_be_first():
-    """A name that is looked up in a package loads `public`, which must not happen while its own modules load."""
-    modules = [
+PLANNED = """
+import sys
+import oversmoothing.numerics.log_ratio, oversmoothing.commands, plan.thesis, plan.models, schemas.config
+import oversmoothing.commands.arguments.head, oversmoothing.scores.decodings.bat
+loaded = {"numba", "scipy", "torch", "transformers"} & set(sys.modules)
+assert not loaded, loaded
+"""
+USED = f"""
+import importlib, sys
+modules = {
+    [
         relative(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for name in NAMES
-        for path in (SCRIPTS / "oversmoothing" / name).rglob("*.py")
+        for path in sorted((SCRIPTS / "oversmoothing" / name).rglob("*.py"))
     ]
-    program = f"""
-import importlib, sys
-packages = [importlib.import_module("oversmoothing." + name) for name in {NAMES}]
-assert not {{"numpy", "scipy", "numba", "torch", "pandas", "pyarrow"}} & set(sys.modules), "import"
-for package in packages:
-    for public in package.__all__:
-        getattr(package, public)
-for module in {modules}:
+}
+for module in modules:
     for loaded in [name for name in sys.modules if name.startswith("oversmoothing")]:
         del sys.modules[loaded]
     importlib.import_module(module)
-assert "numpy" in sys.modules and not {{"torch", "pandas", "pyarrow", "snakemake"}} & set(sys.modules), "use"
+loaded = {{"torch", "pandas", "pyarrow", "snakemake"}} & set(sys.modules)
+assert not loaded, loaded
 """
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env={"PYTHONPATH": str(SCRIPTS)}, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    "program", [PLANNED, USED], ids=["a plan and --help load no numba", "each module can be first"]
+)
+def test_imports_load_what_they_need_alone(program):
+    search = os.pathsep.join(map(str, (SCRIPTS, WORKFLOW)))
+    done = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": search}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,17 +1,21 @@
 """How far language models oversmooth, and how much of that their heads force."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-NAMES = ("compare",)
+if TYPE_CHECKING:
+    from oversmoothing.comparison.compare import compare
+
+__all__ = ["compare"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of `public`, which is imported by name: so what it imports is no part of fingerprints (PEP 562)."""
-    if name not in NAMES:
+    """Return `compare` when it is first used (PEP 562); docs/tokens.md describes it."""
+    # Whatever imports a module of the library, as plans and `--help` do, runs this file; `compare` loads PyTorch.
+    if name != "compare":
         raise AttributeError(f"module {__name__} has no attribute {name}")
-    return getattr(import_module("oversmoothing.public"), name)
+    return import_module("oversmoothing.comparison.compare").compare
 
 
 def __dir__() -> list[str]:
-    return [*NAMES]
+    return __all__

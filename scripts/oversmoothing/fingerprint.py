@@ -2,13 +2,15 @@
 
 Snakemake tracks a script's modification time, but not the modules it imports. The digest is taken over the syntax trees
 without comments, docstrings and user messages, over the templates beside modules that fill them, and over the stories
-of modules that read them. Of the packages that this code imports, those in `COUNTED` are included,
+of modules that read them. An ``__init__.py`` that only hands on names of modules is passed over: who imports a name of
+it depends on the module of that name alone. Of the packages that this code imports, those in `COUNTED` are included,
 each with the first two parts of its locked version.
 """
 
 import ast
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -16,14 +18,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent
-WORKFLOW = SCRIPTS.parent / "workflow"  # with the folders of the studies
-ROOTS = (SCRIPTS, WORKFLOW)  # folders that code is imported from, in order
+FOLDERS = "OVERSMOOTHING_CODE"  # in the environment, which jobs inherit: more folders that code is imported from
 BESIDE = (".html", ".css", ".js")  # of a module's own name: the template of a page that it writes
 STORIES = "oversmoothing.tables.story"  # a module that imports it depends on the words of stories
 LOCK = SCRIPTS.parent / "envs" / "lock.txt"
-# By the content of a file of code: the digest of its code and the names that it imports. A plan keeps what it has read
-# in a file. The next plan, and each job, take that in and parse what is new alone: to parse all is a quarter of a
-# plan's time, and a tenth of a short job's.
+# By the content of a file of code: the digest of its code, which is "" if it only hands names on, and what it imports.
+# A plan keeps what it has read in a file. The next plan, and each job, take that in and parse what is new alone: to
+# parse all is a quarter of a plan's time, and a tenth of a short job's.
 Read = dict[str, tuple[str, list[str]]]
 KEPT = Path(".snakemake/read_code")
 KNOWN: Read = {}
@@ -43,7 +44,7 @@ COUNTED = {  # modules, and the packages of the lock behind them
 def fingerprint(script: str, *roots: Path) -> str:
     """Return the SHA-256 over a script, its import closure and the versions of the packages it computes with.
 
-    `script` is a path relative to one of the `roots`, which are `ROOTS` if none are given.
+    `script` is a path relative to one of the `roots`, which are those of `folders` if none are given.
     """
     digest, files = hashlib.sha256(), closure(script, *roots)
     for path in files:
@@ -53,17 +54,28 @@ def fingerprint(script: str, *roots: Path) -> str:
     return digest.hexdigest()
 
 
+def folders() -> tuple[Path, ...]:
+    """Return the folders that code is imported from, in order: that of the library, and those in the environment."""
+    return _folders(os.environ.get(FOLDERS, ""))
+
+
+@cache
+def _folders(more: str) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys([SCRIPTS, *(Path(folder).resolve() for folder in more.split(os.pathsep) if folder)]))
+
+
 def relative(path: Path, *roots: Path) -> str:
     """Return the path of a file of code relative to the one of the roots that it lies in; a `ValueError` outside."""
-    for root in roots or ROOTS:
+    roots = roots or folders()
+    for root in roots:
         if path.is_relative_to(root):
             return path.relative_to(root).as_posix()
-    raise ValueError(f"{path} lies in none of {', '.join(map(str, roots or ROOTS))}")
+    raise ValueError(f"{path} lies in none of {', '.join(map(str, roots))}")
 
 
 def closure(script: str, *roots: Path) -> list[Path]:
     """Return the script and the modules under the roots that it imports, directly or indirectly, sorted."""
-    roots = roots or ROOTS
+    roots = roots or folders()
     found: set[Path] = set()
     waiting = [next((root / script for root in roots if (root / script).is_file()), roots[0] / script)]
     while waiting:
@@ -121,13 +133,19 @@ def _two_parts(number: str) -> str:
 
 @cache
 def _read(path: Path) -> tuple[str, list[str]]:
-    """Return the digest of a file's code, with templates and stories, and the names that it imports; or of a story."""
+    """Return the digest of a file's code, with templates and stories, and the names that it imports; or of a story.
+
+    The digest of an `__init__` that only hands names on is "".
+    """
     source = path.read_bytes()
     templates = [file.read_text(encoding="utf-8") for file in map(path.with_suffix, BESIDE) if file.is_file()]
     content = _digest("\0".join([*templates, ""]).encode() + source)
     READ[content] = KNOWN.get(content) or _parse(path, source, templates)
     digest, names = READ[content]
-    stories = [story.read_text(encoding="utf-8") for story in stories_of(path)] if STORIES in names else []
+    if not digest:
+        return digest, names
+    told = any(name == STORIES or name.startswith(f"{STORIES}.") for name in names)
+    stories = [story.read_text(encoding="utf-8") for story in stories_of(path)] if told else []
     return _digest("\0".join([digest, *stories]).encode()), names
 
 
@@ -135,6 +153,8 @@ def _parse(path: Path, source: bytes, templates: list[str]) -> tuple[str, list[s
     if path.suffix == ".md":
         return _digest(source), []
     tree = ast.parse(source, filename=str(path))
+    if path.name == "__init__.py" and _hands_on(tree):
+        return "", sorted(_names(tree))
     parts: list[str] = []
     _walk(tree, parts.append)
     return _digest("\0".join([*parts, *templates, ""]).encode()), sorted(_names(tree))
@@ -206,6 +226,19 @@ def _is_message(node: ast.AST) -> bool:
     return isinstance(function, ast.Name) and function.id == "UserError"
 
 
+def _hands_on(tree: ast.Module) -> bool:
+    """Return whether code does no more than import names from modules, under their own names, and list them."""
+    imported = False
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            imported = True
+            if node.level or any(alias.name == "*" or alias.asname not in (None, alias.name) for alias in node.names):
+                return False
+        elif not (_is_docstring(node) or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")):
+            return False
+    return imported
+
+
 @cache
 def _imports(path: Path, roots: tuple[Path, ...]) -> list[Path]:
     """Return the modules under the roots that a file imports, including their parent packages."""
@@ -213,13 +246,12 @@ def _imports(path: Path, roots: tuple[Path, ...]) -> list[Path]:
 
 
 def _names(tree: ast.Module) -> set[str]:
-    """Return the modules that code imports and the names imported from them, which may be modules too."""
+    """Return the modules that code imports, and the names that it imports from modules, as ``module.name``."""
     names: set[str] = set()
     for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
     return names
 
@@ -238,9 +270,22 @@ def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 @cache
 def _files(name: str, root: Path) -> list[Path]:
-    """Return the files under `root` that are run by importing a dotted name."""
+    """Return the files under `root` on which code depends that imports a dotted name."""
     parts = name.split(".")
     if not (root / parts[0]).is_dir() and not (root / f"{parts[0]}.py").is_file():
         return []
-    bases = [root.joinpath(*parts[: length + 1]) for length in range(len(parts))]
-    return [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
+    found = []
+    for length in range(1, len(parts) + 1):
+        base = root.joinpath(*parts[:length])
+        for file in filter(Path.is_file, (base.with_suffix(".py"), base / "__init__.py")):
+            found += [file] if _read(file)[0] else _handed_on(file, parts[length:], root)
+    return found
+
+
+def _handed_on(package: Path, inner: list[str], root: Path) -> list[Path]:
+    """Return the files of a name that an `__init__` hands on, or of all its names if no single one is imported."""
+    if inner and any(package.with_name(name).exists() for name in (inner[0], f"{inner[0]}.py")):
+        return []  # a module of the package
+    names = _read(package)[1]
+    imported = [name for name in names if inner and name.rpartition(".")[2] == inner[0]]
+    return [file for name in imported or names for file in _files(name, root)]

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from kept_runs import NO_RECORDS, RUNS, STUDIES, tables
 
-from oversmoothing.claims.story.chapters import CHAPTERS, answered, of_studies
+from oversmoothing.claims.story.chapters import CHAPTERS, answered, of_packages
 from oversmoothing.jobs import import_by_name
 from plan import studies
 
@@ -16,7 +16,7 @@ LEFT = re.compile(r"[{}]|\bnan\b|\bNone\b|\binf\b|[Uu]ndefined")
 
 @cache
 def chapters():
-    return [*CHAPTERS, *of_studies(NAMES)]
+    return [*CHAPTERS, *of_packages(f"studies.{name}" for name in NAMES)]
 
 
 @cache

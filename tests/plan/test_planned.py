@@ -1,6 +1,7 @@
 """A job's own Snakemake takes fingerprints from the one that planned the run, and accepts no other config."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -57,10 +58,12 @@ def test_the_one_that_plans_reads_the_text_once_and_jobs_never():
 
 
 def test_jobs_import_the_library_beside_their_workflow_first(monkeypatch):
+    monkeypatch.setenv(code.FOLDERS, "")
     for before, after in (("", "/own:/more"), ("/other", "/own:/more:/other"), ("/other:/own", "/own:/more:/other")):
         monkeypatch.setenv("PYTHONPATH", before)
         planned.import_first("/own", "/more")
         assert os.environ["PYTHONPATH"] == after
+        assert code.folders() == (code.SCRIPTS, Path("/own"), Path("/more"))
 
 
 @pytest.fixture

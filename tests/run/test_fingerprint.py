@@ -8,8 +8,10 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 
 from oversmoothing import fingerprint as module
-from oversmoothing.fingerprint import SCRIPTS, WORKFLOW, closure, fingerprint, relative
+from oversmoothing.fingerprint import SCRIPTS, closure, fingerprint, relative
 from plan import studies
+
+WORKFLOW = studies.FOLDER.parent
 
 
 def fresh(script, root):
@@ -72,11 +74,11 @@ def test_what_redoes_what(tmp_path, monkeypatch):
 def test_what_no_import_names_is_imported_through_one_door():
     """`jobs.import_by_name`, which sees to it that fingerprints cover it; but not where no job's code runs.
 
-    So in `commands`, and where packages look up what others import (`tests/test_public_surface.py`).
+    So in `commands`, and for what the library itself offers, which loads PyTorch.
     """
     doors = re.compile(r"(?<!def )\bimport_module\(|__import__")
     names = {path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob("*.py") if doors.search(path.read_text())}
-    others = ["__init__", *(f"{package}/__init__" for package in ("argmaxability", "bat", "commands", "forced"))]
+    others = ("__init__", "commands/__init__")
     assert names == {f"oversmoothing/{name}.py" for name in ("jobs", "scores/catalogue/decoders", *others)}
 
 
@@ -203,6 +205,54 @@ def test_an_import_counts_wherever_it_stands(tmp_path, code):
     (tmp_path / "b.py").write_text("x = 1\n")
     (tmp_path / "a.py").write_text(code)
     assert [path.name for path in closure("a.py", tmp_path)] == ["a.py", "b.py"]
+
+
+HANDED_ON = '"""A package."""\nfrom p.b import x\nfrom p.c import y as y, z\n\n__all__ = ["x", "z"]\n'
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("from p.b import x\n", ["b.py"]),
+        ("from p import x\n", ["b.py"]),
+        ("from p import x, y\n", ["b.py", "c.py", "d.py"]),
+        ("from p import c\n", ["c.py", "d.py"]),
+        ("import p.e\n", ["e.py"]),
+        ("import p\n", ["b.py", "c.py", "d.py"]),
+        ("from p import *\n", ["b.py", "c.py", "d.py"]),
+    ],
+)
+def test_whoever_imports_a_name_that_a_package_hands_on_depends_on_its_module_alone(tmp_path, code, found):
+    (tmp_path / "p").mkdir()
+    (tmp_path / "a.py").write_text(code)
+    (tmp_path / "p/__init__.py").write_text(HANDED_ON)
+    for name, text in {"b": "x = 1\n", "c": "from p.d import z\ny = 2\n", "d": "z = 3\n", "e": "u = 4\n"}.items():
+        (tmp_path / f"p/{name}.py").write_text(text)
+    assert [path.name for path in closure("a.py", tmp_path)[1:]] == found
+
+
+@pytest.mark.parametrize("more", ["X = 1", "print()", "from p.c import z as u", "from p.c import *", "import p.c"])
+def test_a_package_that_does_more_than_hand_on_names_counts(tmp_path, more):
+    (tmp_path / "p").mkdir()
+    (tmp_path / "a.py").write_text("from p.b import x\n")
+    (tmp_path / "p/b.py").write_text("x = 1\n")
+    (tmp_path / "p/__init__.py").write_text(f"{HANDED_ON}{more}\n")
+    assert [path.name for path in closure("a.py", tmp_path)] == ["a.py", "__init__.py", "b.py"]
+
+
+def test_one_module_of_forced_changes_the_steps_that_import_it_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "KNOWN", module.READ)  # no file is parsed twice
+    library = shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    roots = library, WORKFLOW
+    steps = [relative(path) for path in (*SCRIPTS.glob("*.py"), *WORKFLOW.glob("studies/*/*.py"))]
+    before = {step: fingerprint(step, *roots) for step in steps}
+    face = library / "oversmoothing/forced/face.py"
+    face.write_text(f"{face.read_text()}X = 1\n")
+    module._read.cache_clear()
+    changed = {step for step in steps if fingerprint(step, *roots) != before[step]}
+    assert changed == {step for step in steps if face in closure(step, *roots)}
+    assert {"studies/forced_part/measure.py", "studies/forced_part/table.py"} <= changed
+    assert "studies/forced_part/best_head.py" not in changed  # which imports other modules of forced
 
 
 @pytest.fixture

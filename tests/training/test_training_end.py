@@ -15,7 +15,7 @@ from oversmoothing import fingerprint, jobs
 from oversmoothing.jobs import UserError
 from oversmoothing.models.weights import load_metadata
 from oversmoothing.store.parquet import read_table
-from oversmoothing.training import outputs as module
+from oversmoothing.training import task as module
 from oversmoothing.training.accepted import accepted, discard
 from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.group import Group

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.bat import DELTA
+from oversmoothing.numerics.log_ratio import DELTA
 from oversmoothing.scores.catalogue.metrics import METRICS, TAU
 from plan import studies
 from plan.model_types import ByBytes, Hub, Trained

@@ -31,11 +31,12 @@ def begin(config: Mapping[str, Any], leads: bool) -> None:
 
 
 def import_first(*folders: str) -> None:
-    """Let the jobs of this workflow import from folders before any installed package.
+    """Let the jobs of this workflow import from folders before any installed package, and fingerprint code in them.
 
     Snakemake appends a script's folder to the path, so that the library installed from another clone would be imported
     in place of the one beside the script.
     """
+    os.environ[code.FOLDERS] = os.pathsep.join(folders)
     before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*folders, *filter(None, before)]))
 

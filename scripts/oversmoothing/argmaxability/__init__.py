@@ -1,16 +1,7 @@
 """Which classes a head can make the most probable, with a proof for each."""
 
-from importlib import import_module
-from typing import Any
+from oversmoothing.argmaxability.classes import argmaxable, reachable
+from oversmoothing.argmaxability.proofs import check
+from oversmoothing.argmaxability.result import Argmaxability, Combination
 
-
-def __getattr__(name: str) -> Any:
-    """Return a name of `public`, which is imported by name: so what it imports is no part of fingerprints (PEP 562)."""
-    public = import_module("oversmoothing.argmaxability.public")
-    if name != "__all__" and name not in public.__all__:
-        raise AttributeError(f"module {__name__} has no attribute {name}")
-    return getattr(public, name)
-
-
-def __dir__() -> list[str]:
-    return [*import_module("oversmoothing.argmaxability.public").__all__]
+__all__ = ["argmaxable", "reachable", "check", "Argmaxability", "Combination"]  # noqa: RUF022 (the order of docs/api.md)

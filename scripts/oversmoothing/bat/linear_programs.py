@@ -6,8 +6,8 @@ Slow, and independent of `reject`: the baseline of the cost table (thesis Table 
 import numpy as np
 from scipy.optimize import linprog
 
-from oversmoothing.bat import DELTA
 from oversmoothing.numerics.distributions import distributions
+from oversmoothing.numerics.log_ratio import DELTA
 
 TOLERANCE = 1e-10  # the smallest HiGHS takes; SciPy's default, 1e-7, decides some tokens wrongly
 REACH = 1e6  # limit on the change of any token in units of p_i, so that sums stay accurate to the tolerance

@@ -18,13 +18,13 @@ import numpy as np
 from scipy.linalg import null_space
 
 import oversmoothing.bat.simplex as simplex
-from oversmoothing.bat import DELTA, LARGEST_DELTA
 from oversmoothing.bat.basis import Basis, TangentBasis, prepare
 from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.position import OPEN
 from oversmoothing.bat.large.solve import solve
 from oversmoothing.bat.near_zero import decide
 from oversmoothing.numerics.distributions import distributions
+from oversmoothing.numerics.log_ratio import DELTA, LARGEST_DELTA
 
 LARGEST_DENSE = 1000  # tokens with mass up to which a tableau is the faster way
 

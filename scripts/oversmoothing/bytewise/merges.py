@@ -28,7 +28,7 @@ class Symbols:
     byte_ids: Mapping[bytes, int]
     character_ids: Mapping[bytes, int] = field(default_factory=dict)
 
-    def of(self, text: bytes) -> list[int]:
+    def ids(self, text: bytes) -> list[int]:
         """Return ids of the symbols of a text, before any merge; a `KeyError` names a byte that is no token."""
         if not self.character_ids:
             return [self.byte_ids[text[at : at + 1]] for at in range(len(text))]
@@ -121,7 +121,7 @@ class Merges:
 
     def _merge(self, text: bytes) -> tuple[list[int], tuple[int, int, int] | None]:
         """Return ids that bytes are merged to, and rank, left and right of the last merge."""
-        ids, last = self.symbols.of(text), None
+        ids, last = self.symbols.ids(text), None
         none = (NEVER, -1)
         ranks = [self._rank.get(pair, none) for pair in pairwise(ids)]
         while ranks and (lowest := min(ranks))[0] < NEVER:

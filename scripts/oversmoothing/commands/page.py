@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from oversmoothing.claims.measured import WINDOWS
-from oversmoothing.claims.story.chapters import of_studies
+from oversmoothing.claims.story.chapters import of_packages
 from oversmoothing.claims.story.page import write_story
-from oversmoothing.fingerprint import WORKFLOW
 from oversmoothing.jobs import UserError
 from oversmoothing.run.conclusion import PAGE, TOKENS, conclusion
+
+WORKFLOW = Path(__file__).resolve().parents[3] / "workflow"  # of the clone that this command lies in, if it is one
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,13 +28,13 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(f"{results}: a study over tokens has no page; `snakemake --report` makes an archive of it")
     if str(WORKFLOW) not in sys.path:
         sys.path.append(str(WORKFLOW))
-    names = sorted(path.parent.name for path in WORKFLOW.glob("studies/*/story.md"))
+    names = sorted(f"studies.{path.parent.name}" for path in WORKFLOW.glob("studies/*/story.md"))
     if not names:
         print(
             "Without the chapters of studies, whose words are in a clone of the project: their tables and figures "
             "stand at the end. For all, run `oversmoothing page` in the clone.",
             file=sys.stderr,
         )
-    write_story(paths, results / PAGE, of_studies(names))
+    write_story(paths, results / PAGE, of_packages(names))
     print(conclusion(results, (results / "tables/oversmoothing.csv").is_file(), page=True))
     return 0

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from oversmoothing.data.by_file import held_lines
 from oversmoothing.data.documents import PARAGRAPHS, Source
 from oversmoothing.data.notes import tell
 from oversmoothing.data.runs import collect, is_known, run_hashes
@@ -32,6 +31,11 @@ from oversmoothing.store.sealed_json import write_sealed
 LISTED = 400_000
 # In the order of writing: where two splits overlap, the document of the later one is dropped.
 SPLITS = ("evaluation", "validation", "train")
+
+FEW = 50  # files, up to which each is named, and expected in every split
+NAMED = 5  # of those that are in one split alone
+
+Held = Mapping[str, Counter[str]]  # by split: bytes of each file
 
 
 def build_splits(
@@ -155,3 +159,35 @@ def _cutting(source: Source) -> str:
             "with corpus cut: paragraphs (at blank lines), a number of characters, or {text: what stands between them}"
         )
     return f"with corpus cut: {'a' if cut == PARAGRAPHS else 'a smaller'} number of characters (now {cut})"
+
+
+def held_lines(held: Held, cutting: str) -> list[str]:
+    """Return a line for each split, and one for files that are in one split alone; none without files.
+
+    `held` has the splits that may have text. `cutting` says how the documents can be cut smaller.
+    """
+    files = set(chain.from_iterable(held.values()))
+    if not files:
+        return []
+    lines = [f"{split}: {_listed(of_split)}" for split, of_split in held.items()]
+    homes = {file: [split for split, of_split in held.items() if file in of_split] for file in sorted(files)}
+    alone = [file for file, splits in homes.items() if len(splits) == 1]
+    if alone and len(held) > 1 and 1 < len(files) <= FEW:
+        where = {splits[0] for splits in homes.values() if len(splits) == 1}
+        of_many = f"{where.pop()} alone" if len(where) == 1 else "one split alone"
+        verb = "is" if len(alone) == 1 else "are"
+        lines.append(
+            f"Note: {_named(alone)} {verb} in {of_many}, so the splits hold different texts; give more text, or cut it "
+            f"{cutting}"
+        )
+    return lines
+
+
+def _listed(of_split: Counter[str]) -> str:
+    if len(of_split) > FEW:
+        return f"{sum(of_split.values()):,} bytes of {len(of_split):,} files"
+    return ", ".join(f"{size:,} bytes of {file}" for file, size in sorted(of_split.items())) or "nothing"
+
+
+def _named(files: list[str]) -> str:
+    return ", ".join(files[:NAMED]) + (f" and {len(files) - NAMED:,} more" if len(files) > NAMED else "")

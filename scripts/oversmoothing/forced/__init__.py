@@ -1,16 +1,18 @@
 """What a head forces: how much of its distance from a truth any model has that ends in the same head."""
 
-from importlib import import_module
-from typing import Any
+from oversmoothing.forced.certificate import certify
+from oversmoothing.forced.division import divide
+from oversmoothing.forced.ellipsoid import OnEllipsoid, project_on_ellipsoid
+from oversmoothing.forced.head import Head, prepare
+from oversmoothing.forced.projection import Projection, project
 
-
-def __getattr__(name: str) -> Any:
-    """Return a name of `public`, which is imported by name: so what it imports is no part of fingerprints (PEP 562)."""
-    public = import_module("oversmoothing.forced.public")
-    if name != "__all__" and name not in public.__all__:
-        raise AttributeError(f"module {__name__} has no attribute {name}")
-    return getattr(public, name)
-
-
-def __dir__() -> list[str]:
-    return [*import_module("oversmoothing.forced.public").__all__]
+__all__ = [  # noqa: RUF022 (the order of docs/api.md)
+    "project",
+    "certify",
+    "project_on_ellipsoid",
+    "prepare",
+    "divide",
+    "Projection",
+    "OnEllipsoid",
+    "Head",
+]

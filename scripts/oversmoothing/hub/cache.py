@@ -35,11 +35,6 @@ def snapshot_of(folder: str | Path) -> Snapshot | None:
     return None
 
 
-def cache_name(kind: str, name: str) -> str:
-    """Return the name of the folder of a repository in the hub's cache."""
-    return f"{kind}s--{name.replace('/', '--')}"
-
-
 def newest(folder: Path) -> Path:
     """Return the snapshot that is main of a repository's folder in the cache, if it has one; else the folder."""
     main = folder / "refs/main"

@@ -1,19 +1,20 @@
 """Files from the Hugging Face hub, in its own cache on this machine, and their manifests, through which they are read.
 
-A revision such as ``main`` is resolved to its commit, which the manifest records. In the cache a file is named after
-the checksum that the hub gives for it: each is compared with its name when it is fetched.
+A revision such as ``main`` is resolved to its commit, which the manifest records. The cache keeps the hub's list of a
+commit's files, and names each file after its checksum: each file is compared with them.
 """
 
 import fcntl
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.hub.cache import COMMIT, SNAPSHOTS, cache_name, check_links, lacking, snapshot_of
+from oversmoothing.hub.cache import COMMIT, check_links, lacking, snapshot_of
 from oversmoothing.hub.formats import instead_of_safetensors
 from oversmoothing.hub.listing import MissingRevisionError, Repository, asking, list_files, matches, resolve
 from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES
@@ -23,7 +24,6 @@ from oversmoothing.store.provenance import sha256
 logger = logging.getLogger(__name__)
 
 LARGE = re.compile("[0-9a-f]{64}")  # checksum of a large file, which is its SHA-256; of others it is Git's
-TRIVIAL = 100  # bytes of a file that may be equal to another, such as {}
 CACHE_NEEDS = MODEL_NEEDS + TOKENIZER_FILES  # whoever loads a model alone leaves its tokenizer on the hub
 
 
@@ -42,7 +42,6 @@ def fetch(
     """
     asked = repository.revision
     folder = cached(repository, CACHE_NEEDS if patterns == MODEL_FILES else patterns)
-    listed: Mapping[str, str] = {}
     if folder is None:
         try:
             commit = resolve(repository)
@@ -53,54 +52,42 @@ def fetch(
             commit = resolve(repository)
             logger.warning("%s: the hub has no such revision; reading %s instead: %s", missing, otherwise, commit)
         listed = list_files(repository, commit, patterns, patterns if needed is None else needed)
+        if not listed:
+            raise UserError(f"{repository}: it contains nothing that this workflow can read")
         logger.info("%s is %s: %d files", repository, commit, len(listed))
-        for file in listed:
-            folder = _download(repository, commit, file)
-    if folder is None:
-        raise UserError(f"{repository}: it contains nothing that this workflow can read")
-    files = _checked(repository, folder, patterns, listed)
+        folder = _download(repository, commit, listed)
+    files = _checked(repository, folder, patterns)
     named = {"repository": repository.name, "kind": repository.kind, "revision": repository.revision}
     named |= {"instead_of": asked} if repository.revision != asked else {}
     return {**named, "commit": folder.name, "folder": str(folder), "files": files}
 
 
 def cached(repository: Repository, needed: Sequence[str]) -> Path | None:
-    """Return the snapshot of a revision in the hub's own cache on this machine; None if it is not there and whole.
-
-    A `UserError` names a folder that leads to another model's, and a ref that is damaged.
-    """
+    """Return the snapshot of a revision in the hub's own cache on this machine; None if it lacks what is needed."""
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HFValidationError, IncompleteSnapshotError, LocalEntryNotFoundError
 
     if ".." in repository.revision:  # no name of a revision, but one that leads out of the cache
         return None
+    name, kind, revision = repository.name, repository.kind, repository.revision
     try:
-        name, kind = repository.name, repository.kind
-        folder = Path(snapshot_download(name, repo_type=kind, revision=repository.revision, local_files_only=True))
+        folder = Path(snapshot_download(name, repo_type=kind, revision=revision, local_files_only=True))
     except IncompleteSnapshotError as error:  # it may have all that is needed
         folder = Path(error.snapshot_path)
     except (LocalEntryNotFoundError, HFValidationError):
         return None
     except UnicodeDecodeError as error:
+        cache = constants.HF_HUB_CACHE
         raise UserError(
-            f"{repository}: its refs in the hub's cache are damaged ({error}); delete them, in "
-            f"{constants.HF_HUB_CACHE}/{cache_name(kind, name)}/refs, and run again"
+            f"{repository}: its refs in {cache} are damaged ({error}); delete them and run again"
         ) from error
     if not COMMIT.fullmatch(folder.name):
         return None
     if missing := lacking(folder, needed):
         logger.warning("%s: it has no %s, so it is fetched; to read it as it is, name this folder", folder, missing)
         return None
-    there = folder.resolve()
-    if (there.parents[1].name, there.parent.name, there.name) != (cache_name(kind, name), SNAPSHOTS, folder.name):
-        raise UserError(
-            f"{folder}: a link to {there}, which is no snapshot of it; remove the link, or name that folder"
-        )
     if snapshot_of(folder):
         check_links(folder)
-    if odd := _unnamed(folder, needed):
-        logger.warning("%s: no link to a file named by its checksum, so it is compared with the hub's", odd)
-        return None
     return folder
 
 
@@ -132,40 +119,50 @@ def alone_in(folder: str | Path) -> Iterator[None]:
         yield
 
 
-def _download(repository: Repository, commit: str, file: str, again: bool = False) -> Path:
-    """Download a file unless it is in the cache; return the folder of the snapshot."""
-    from huggingface_hub import hf_hub_download
+def _download(repository: Repository, commit: str, files: Collection[str], again: bool = False) -> Path:
+    """Download files unless they are in the cache, or `again` all the same; return the folder of the snapshot."""
+    from huggingface_hub import snapshot_download
 
+    name, kind, only = repository.name, repository.kind, [escape(file) for file in files]
     with asking(repository):
-        path = hf_hub_download(repository.name, file, repo_type=repository.kind, revision=commit, force_download=again)
-    return Path(path).parents[file.count("/")]
+        got = snapshot_download(name, repo_type=kind, revision=commit, allow_patterns=only, force_download=again)
+    folder = Path(got)
+    if missing := [file for file in files if not (folder / file).is_file()]:  # as it may be if the network fails midway
+        raise UserError(f"{repository}: {missing[0]} was not fetched; run again with network access")
+    return folder
 
 
-def _checked(
-    repository: Repository, folder: Path, patterns: Sequence[str], listed: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return size and SHA-256 of a snapshot's files; what is not as the hub describes it is fetched again, once.
-
-    The checksums are those that the hub `listed`, if it was asked, or else the names in its cache.
-    """
+def _checked(repository: Repository, folder: Path, patterns: Sequence[str]) -> dict[str, Any]:
+    """Return size and SHA-256 of a snapshot's files; what is not as the hub describes it is fetched again, once."""
+    damaged: list[str] = []
     for again in (True, False):
-        files = take_stock(folder, patterns)["files"]
-        damaged = [
-            file
-            for file, facts in files.items()
-            if not is_whole(folder / file, facts["sha256"], listed.get(file) or checksum_of(folder / file))
-        ]
-        for file in damaged if again else ():
-            logger.warning("%s: not as the hub describes it; fetching it again", path := folder / file)
-            if elsewhere := checksum_of(path) != listed.get(file, checksum_of(path)):
-                path.unlink()  # huggingface_hub leaves a file or a link that is there
-            try:
-                _download(repository, folder.name, file, not elsewhere)
-            except UserError as error:
-                raise damage(repository, folder.name, folder, file) from error
+        files, listed = take_stock(folder, patterns)["files"], _listed(repository, folder.name)
+        sums = {file: listed.get(file) or checksum_of(folder / file) for file in files}
+        damaged = [file for file in files if not is_whole(folder / file, files[file]["sha256"], sums[file])]
         if not damaged:
             return files
-    raise UserError(f"{repository}: {damaged[0]} was damaged in transfer; run again, or from another network")
+        for file in damaged if again else ():
+            logger.warning("%s: not as the hub describes it; fetching it again", folder / file)
+        if again:
+            try:
+                list_files(repository, folder.name, damaged, damaged)  # without the hub, no file is touched
+                for file in damaged:
+                    (folder / file).unlink()  # huggingface_hub leaves a file or a link that is there
+                _download(repository, folder.name, damaged, again)
+            except UserError as error:
+                raise damage(repository, folder.name, folder, damaged[0]) from error
+    raise damage(repository, folder.name, folder, damaged[0])
+
+
+def _listed(repository: Repository, commit: str) -> dict[str, str]:
+    """Return the checksums of a commit's files as the hub has listed them; none if its cache holds no list."""
+    from huggingface_hub import get_cached_repo_tree
+    from huggingface_hub.errors import CachedRepoTreeNotFoundError
+
+    with suppress(CachedRepoTreeNotFoundError):
+        tree = get_cached_repo_tree(repository.name, repo_type=repository.kind, revision=commit)
+        return {file.path: file.lfs.sha256 if file.lfs else file.blob_id for file in tree}
+    return {}
 
 
 def is_whole(path: Path, digest: str, checksum: str) -> bool:
@@ -190,17 +187,6 @@ def damage(repository: Repository, commit: str, folder: Path, file: str) -> User
         f"{folder / file}: damaged, its checksum is not that of the hub; run `{how} --force-download` with network "
         "access"
     )
-
-
-def _unnamed(folder: Path, needed: Sequence[str]) -> Path | None:
-    """Return the first needed file of a snapshot that links to no checksum, or to what another of them links to."""
-    blobs: set[str] = set()
-    for path in sorted({path for pattern in (*needed, *MODEL_FILES) for path in folder.glob(pattern)}):
-        blob = checksum_of(path)
-        if not blob or (blob in blobs and path.stat().st_size > TRIVIAL):
-            return path
-        blobs.add(blob)
-    return None
 
 
 def _files_in(folder: Path) -> Iterator[str]:

@@ -6,11 +6,11 @@ from typing import Any
 import array_api_compat as api
 import numpy as np
 
-from oversmoothing.bat import DELTA
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import UserError
 from oversmoothing.models.predictor import Predictor, head_matrix
+from oversmoothing.numerics.log_ratio import DELTA
 from oversmoothing.scores.catalogue.decoders import parameters
 from oversmoothing.scores.decodings.pure import pure
 from oversmoothing.scores.probabilities import Array, Decoder, renormalised

@@ -3,29 +3,46 @@
 import json
 import logging
 import os
+import shutil
 import sys
 import traceback
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from oversmoothing.data.reader import read_manifest, read_split
 from oversmoothing.jobs import asked, explain
 from oversmoothing.models.device import allow_tf32, choose_compile, setup
 from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.model import GPT
-from oversmoothing.store.identity import name_of
+from oversmoothing.models.weights import load_metadata, load_tensors, save_tensors
+from oversmoothing.store.atomic import atomic_path
+from oversmoothing.store.identity import identity, name_of, texts
 from oversmoothing.store.provenance import digest, provenance
+from oversmoothing.store.seal import BLANK, KEY, seal
 from oversmoothing.training.batches import Whole
 from oversmoothing.training.checkpoint import Checkpoints
-from oversmoothing.training.folder import training_key, training_packages
+from oversmoothing.training.folder import Folder, training_key, training_packages
 from oversmoothing.training.group import Group, join
 from oversmoothing.training.lock import Lock
 from oversmoothing.training.loop import snapshot_steps, train
-from oversmoothing.training.outputs import write_outputs
 
 logger = logging.getLogger(__name__)
+
+HISTORY = pa.schema(
+    [
+        ("step", pa.int32()),
+        ("bytes", pa.int64()),  # seen in training so far
+        ("learning_rate", pa.float64()),
+        ("train_loss", pa.float64()),  # nats per byte, mean since the previous row; null at step 0
+        ("validation_loss", pa.float64()),  # nats per byte
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +102,35 @@ def perform(task: Task, group: Group) -> None:
         if group.leads:
             lock.verify()
             write_outputs(checkpoints.folder, snapshot_steps(training), task.weights, task.history, task.snapshots)
+
+
+def write_outputs(
+    folder: Folder, kept: Iterable[int], weights: str | Path, history: str | Path, snapshots: str | Path
+) -> None:
+    """Write weights, history and the snapshots `kept` up to its end from the folder of a finished training.
+
+    The folder stays as it is, so that this can be repeated, and snapshots on its file system are hard links.
+    """
+    metadata = load_metadata(folder.resume)
+    progress, made_by = json.loads(metadata["progress"]), json.loads(metadata["made_by"])
+    shutil.rmtree(snapshots, ignore_errors=True)
+    Path(snapshots).mkdir(parents=True)
+    for source in (folder.snapshot(step) for step in sorted(kept) if step <= progress["step"]):
+        load_metadata(source)
+        with atomic_path(Path(snapshots, source.name)) as temporary:
+            try:
+                os.link(source, temporary)
+            except OSError:  # no hard links there, or another file system
+                shutil.copyfile(source, temporary)
+    with atomic_path(history) as temporary:
+        schema = HISTORY.with_metadata({**made_by, **identity(history)})
+        table = pa.Table.from_pylist(progress["history"], schema=schema)
+        with pq.ParquetWriter(temporary, table.schema) as writer:
+            writer.write_table(table)
+            writer.add_key_value_metadata({**texts(), KEY: BLANK})
+        seal(temporary)
+    best, of_best = load_tensors(folder.best)
+    save_tensors(weights, best, {**of_best, **made_by})
 
 
 def main(path: Path, rendezvous: str) -> int:

@@ -30,7 +30,7 @@ class Constraints:
         """
         return gamma(4 * self.columns.shape[1] + 20) if self.normal.any() else 0.0
 
-    def of(self, tokens: np.ndarray) -> np.ndarray:
+    def rows(self, tokens: np.ndarray) -> np.ndarray:
         """Return rows u_j of some tokens, (k, m)."""
         return self.reflect(self.columns[tokens])[:, : self.m]
 

@@ -103,7 +103,7 @@ class WorkingSet:
 
     def __init__(self, position: Position, tokens: np.ndarray, steps: int, start: np.ndarray | None = None) -> None:
         self.position, self.tokens = position, tokens
-        columns = (position.p[tokens, None] * position.constraints.of(tokens)).T
+        columns = (position.p[tokens, None] * position.constraints.rows(tokens)).T
         self.metric: Metric = lewis_metric(columns, steps, start, position.constraints.error)
         self.p = position.p[tokens]
         others = np.ones(len(position.p), bool)
@@ -270,7 +270,7 @@ class WorkingSet:
         total = np.zeros((self.position.constraints.m, moved.shape[1]))
         for start in range(0, len(tail), BLOCK):
             tokens = tail[start : start + BLOCK]
-            total += self.position.constraints.of(tokens).T @ (
+            total += self.position.constraints.rows(tokens).T @ (
                 self.position.p[tokens, None] * moved[start : start + BLOCK]
             )
         return self.metric.whiten(total)

@@ -36,7 +36,7 @@ class WidenedSet:
         """Begin with a working set whose metric is complete; a `LinAlgError` if float32 has too few digits."""
         self.base, self.position, self.added = base, base.position, added
         self.tokens = np.concatenate([base.tokens, added])
-        rows = self.position.p[added, None] * self.position.constraints.of(added)
+        rows = self.position.p[added, None] * self.position.constraints.rows(added)
         factor = base.metric.factor.astype(np.float32)
         more = solve_triangular(factor, rows.T.astype(np.float32), lower=True, check_finite=False)
         columns = np.concatenate([base.metric.whitened.astype(np.float32), more], axis=1)

@@ -93,10 +93,10 @@ def _span(working: WorkingSet) -> WorkingSet:
     tail = working.tail[position.p[working.tail] > RAREST]
     if rank == m or not len(tail):
         return working
-    unit = position.constraints.of(working.tokens)
+    unit = position.constraints.rows(working.tokens)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     lacking = np.linalg.eigh(unit.T @ unit)[1][:, : m - rank]
-    score = position.p[tail] * np.linalg.norm(position.constraints.of(tail) @ lacking, axis=1)
+    score = position.p[tail] * np.linalg.norm(position.constraints.rows(tail) @ lacking, axis=1)
     new = tail[np.argsort(-score, kind="stable")[: LEAST * m]]
     return WorkingSet(position, np.concatenate([working.tokens, new]), STEPS)
 
@@ -123,7 +123,7 @@ def _zero_tail(working: WorkingSet, spare: float) -> np.ndarray:
 
 def _sums(position: Position, slices: list[np.ndarray]) -> np.ndarray:
     """Sum of the columns a_j of each slice, (m, n)."""
-    return np.stack([position.p[tokens] @ position.constraints.of(tokens) for tokens in slices], axis=1)
+    return np.stack([position.p[tokens] @ position.constraints.rows(tokens) for tokens in slices], axis=1)
 
 
 def _halve(
@@ -198,7 +198,7 @@ def _search_wider(working: WorkingSet, tolerance: float) -> tuple[WorkingSet, Be
             widened = WidenedSet(working, added[: size - len(working.tokens)])
             best = project(widened, _worth(working, tolerance / 2 - open_tail), SEARCH_STEPS, tolerance)
             return working, {token: (fall, widened.of_base(y)) for token, (fall, y) in best.items()}
-    columns = working.metric.whiten((position.p[added, None] * position.constraints.of(added)).T)
+    columns = working.metric.whiten((position.p[added, None] * position.constraints.rows(added)).T)
     start = np.concatenate([working.metric.lengths, np.linalg.norm(columns, axis=0)])
     enlarged = WorkingSet(position, np.concatenate([working.tokens, added]), 2, start)
     _zero_tail(enlarged, tolerance / 4)

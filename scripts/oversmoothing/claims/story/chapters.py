@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from inspect import getmembers, isfunction
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +12,7 @@ import pandas as pd
 from jinja2 import meta
 
 from oversmoothing.claims.story.answers import at_each, at_ends, at_lowest
-from oversmoothing.fingerprint import WORKFLOW, stories_of
+from oversmoothing.fingerprint import stories_of
 from oversmoothing.jobs import UserError, import_by_name
 from oversmoothing.tables.story import PLAIN, paragraphs, read_story
 
@@ -77,25 +78,32 @@ def chapter(path: Path, words: Words | None = None, claims: Sequence[str] = ()) 
     )
 
 
-def of_studies(names: Iterable[str]) -> list[Chapter]:
-    """Return chapters of studies of the project.
+def of_packages(names: Iterable[str]) -> list[Chapter]:
+    """Return the chapters of packages, such as ``studies.dynamics``, each of the ``story.md`` in its folder.
 
-    The functions of ``finding.py``, where there is one, are words of answers.
+    The functions of ``finding.py``, where there is one, are words of answers; ``claims.py`` has its claims.
     """
-    return [chapter(WORKFLOW / "studies" / name / "story.md", _words(name), _claims(name)) for name in names]
+    return [chapter(_folder(name) / "story.md", _words(name), _claims(name)) for name in names]
 
 
-def _words(study: str) -> Words:
-    return dict(getmembers(_module(study, "finding"), isfunction))
+def _words(package: str) -> Words:
+    return dict(getmembers(_module(package, "finding"), isfunction))
 
 
-def _claims(study: str) -> list[str]:
-    return [claim.id for claim in getattr(_module(study, "claims"), "CLAIMS", ())]
+def _claims(package: str) -> list[str]:
+    return [claim.id for claim in getattr(_module(package, "claims"), "CLAIMS", ())]
 
 
-def _module(study: str, name: str) -> ModuleType | None:
-    there = (WORKFLOW / "studies" / study / f"{name}.py").is_file()
-    return import_by_name(f"studies.{study}.{name}") if there else None
+def _module(package: str, name: str) -> ModuleType | None:
+    there = (_folder(package) / f"{name}.py").is_file()
+    return import_by_name(f"{package}.{name}") if there else None
+
+
+def _folder(package: str) -> Path:
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise UserError(f"{package}: no such folder of code, where its story should be")
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def answered(chapter: Chapter, table: Callable[[str], pd.DataFrame | None]) -> list[str]:

@@ -5,12 +5,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from oversmoothing.bat import DELTA, LARGEST_DELTA
 from oversmoothing.commands.arguments.parser import Parser
 from oversmoothing.commands.arguments.text import check_text
 from oversmoothing.commands.one_head.schema import SCHEMA
 from oversmoothing.commands.one_model import TEXT, add_options, check_json
 from oversmoothing.jobs import UserError
+from oversmoothing.numerics.log_ratio import DELTA, LARGEST_DELTA
 
 EXAMPLE = "example: oversmoothing head EleutherAI/pythia-70m --text book.txt --json head.json"
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from oversmoothing.bat import DELTA
 from oversmoothing.measures.catalogue import Measure, Statistic
 from oversmoothing.measures.window import Window
+from oversmoothing.numerics.log_ratio import DELTA
 from oversmoothing.scores import tbat as bounds
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.scores.decoding import decoder

@@ -1,5 +1,0 @@
-# For type checkers alone, and so no part of fingerprints: names of `public`, which `__init__.py` finds when needed.
-from oversmoothing.bat.public import *  # noqa: F403
-
-DELTA: float
-LARGEST_DELTA: float

@@ -1,2 +1,0 @@
-# For type checkers alone, and so no part of fingerprints: names of `public`, which `__init__.py` finds when needed.
-from oversmoothing.forced.public import *  # noqa: F403

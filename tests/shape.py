@@ -1,0 +1,119 @@
+"""Print how large and how entangled the project is, as a table in Markdown: `make shape`.
+
+docs/architecture.md has the table and says how it counts. Code is what ends in `.py` or `.smk`, and the `Snakefile`.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from oversmoothing.fingerprint import closure
+
+ROOT = Path(__file__).resolve().parents[1]
+STUDIES = "workflow/studies"
+# Of a rank, the steps from the config to a point of the main figure; what they import is on its way.
+STEPS = ("train", "logits", "score", "tbat", "window_means", "score_table", "oversmoothing_figure")
+MEASURING = re.compile(r"oversmoothing\.(bat|forced|argmaxability|models\.spectra)\b")
+OTHERWISE = re.compile(r"(?!prepare|read_|count_|truncate)[a-z]")  # of functions there: what does not prepare or read
+
+
+def main() -> None:
+    """Print the table."""
+    rows = [
+        (
+            "files on the way of `tau`",
+            len(naming("tau", way_of_tau(ROOT))),
+            "at most 20",
+        ),
+        (
+            "files on the way of a rank",
+            len(naming("rank", way_of_rank(ROOT))),
+            "at most 35",
+        ),
+        ("rules (`rule` and `use rule`)", len(statements(ROOT, r"(?:use )?rule")), "at most 75"),
+        ("of these `use rule`", len(statements(ROOT, "use rule")), "at most 8"),
+        ("imports of what measures, outside `measures/`", len(measured_elsewhere(ROOT)), "none"),
+        ("lines of the median study", round(median(study_lines(ROOT).values())), "at most 300"),
+        ("lines of code in `scripts/` and `workflow/`", lines(code(ROOT, "scripts", "workflow")), "fewer than 46,016"),
+        ("lines of code in `tests/`", lines(code(ROOT, "tests")), "fewer than 30,543"),
+    ]
+    print("| | now | goal |\n|:---|---:|:---|")
+    print("\n".join(f"| {name} | {count:,} | {goal} |" for name, count, goal in rows))
+
+
+def code(root: Path, *folders: str) -> list[Path]:
+    """Return the files of code in folders of a project."""
+    files = (path for folder in folders for path in (root / folder).rglob("*"))
+    return sorted(path for path in files if path.suffix in (".py", ".smk") or path.name == "Snakefile")
+
+
+def naming(word: str, files: list[Path]) -> list[Path]:
+    """Return the files that have a word, as a whole word."""
+    whole = re.compile(rf"\b{word}\b")
+    return [path for path in files if whole.search(path.read_text(encoding="utf-8"))]
+
+
+def way_of_tau(root: Path) -> list[Path]:
+    """Return the files among which ``grep -rlw tau config workflow scripts`` looks for `metrics.tau`."""
+    files = (path for folder in ("config", "workflow", "scripts") for path in (root / folder).rglob("*"))
+    return sorted(path for path in files if path.is_file() and "__pycache__" not in path.parts)
+
+
+def way_of_rank(root: Path) -> list[Path]:
+    """Return the files among which a rank goes to the main figure: the plan, `STEPS`, and what these import."""
+    roots = root / "scripts", root / "workflow"
+    plan = [path for path in code(root, "workflow") if not _of_study(root, path)]
+    return [*_config(root), *plan, *sorted({path for step in STEPS for path in closure(f"{step}.py", *roots)})]
+
+
+def statements(root: Path, kind: str) -> list[str]:
+    """Return the statements of a kind, such as ``rule``, in all chapters; in a loop it is one."""
+    begins = re.compile(rf"^\s*{kind} .*:$", re.MULTILINE)
+    texts = (path.read_text(encoding="utf-8") for path in code(root, "workflow") if path.suffix != ".py")
+    return [found for text in texts for found in begins.findall(text)]
+
+
+def measured_elsewhere(root: Path) -> list[str]:
+    """Return, as ``file: name``, what files other than measures import of the functions that measure."""
+    inside = re.compile(
+        r"scripts/oversmoothing/(measures|bat|forced|argmaxability)/|scripts/oversmoothing/models/spectra"
+    )
+    paths = [(path.relative_to(root).as_posix(), path) for path in code(root, "scripts", "workflow")]
+    return [
+        f"{name}: {function}"
+        for name, path in paths
+        if path.suffix == ".py" and not inside.match(name)
+        for function in measuring_functions(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+
+
+def measuring_functions(tree: ast.Module) -> Iterator[str]:
+    """Yield the functions that code imports from libraries of mathematics, but for those that prepare or read."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and MEASURING.match(node.module or ""):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names if OTHERWISE.match(alias.name))
+
+
+def study_lines(root: Path) -> dict[str, int]:
+    """Return the lines of code of each study."""
+    folders = sorted(path.parent for path in (root / STUDIES).glob("*/rules.smk"))
+    return {folder.name: lines(code(folder, ".")) for folder in folders}
+
+
+def lines(files: list[Path]) -> int:
+    """Return how many lines files have."""
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+
+
+def _config(root: Path) -> list[Path]:
+    return [root / "config/config.yaml", *sorted((root / "workflow/schemas").glob("*.yaml"))]
+
+
+def _of_study(root: Path, path: Path) -> bool:
+    return path.is_relative_to(root / STUDIES)
+
+
+if __name__ == "__main__":
+    main()
