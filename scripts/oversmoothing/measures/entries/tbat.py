@@ -1,4 +1,7 @@
-"""TBAT: the mass that a model gives to tokens that, for all its head can tell, may be impossible."""
+"""TBAT: the mass that a model gives to tokens that, for all its head can tell, may be impossible.
+
+The thesis defines it in 4.1.6 and shows it in Tables 4.1, E.7 and E.8.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from oversmoothing.bat import DELTA
-from oversmoothing.measures.catalogue import Measure, Statistic
+from oversmoothing.bat.basis import Basis, TangentBasis, prepare, prepare_tangent
+from oversmoothing.bat.reject import LARGEST_DENSE, RejectSet, reject_set
+from oversmoothing.jobs import UserError
+from oversmoothing.measures.catalogue import POSITION, Measure, Statistic
 from oversmoothing.measures.window import Window
-from oversmoothing.scores import tbat as bounds
-from oversmoothing.scores.catalogue.metrics import METRICS
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 
-OURS = METRICS["tbat"]
+FULL, TANGENT = "full", "tangent"  # conditions of stationarity
+NONE = np.empty(0, np.int32)
 
 
 def tbat(
@@ -23,22 +29,69 @@ def tbat(
     per_window: int | None,
     windows: int | None,
     decoding: Mapping[str, Any],
+    condition: str,
 ) -> dict[str, np.ndarray]:
-    """Return the middle of TBAT's bracket at some positions, and the width of the bracket."""
+    """Return TBAT at some positions: the middle of its bracket, the ends, and how many tokens are undecided."""
     assert window.head is not None
+    basis = window.head.once(full if condition == FULL else tangent)
     at = window.positions(per_window, windows)
-    if not len(at):
-        return {"tbat": np.empty(0, np.float32), "width": np.empty(0)}
     p = decoder(decoding)(softmax(window.model[at].astype(np.float64)))
-    found = bounds.tbat(window.head.basis, p, delta, mass_tolerance, f"window {window.number}")
-    return {"tbat": found.value.astype(np.float32), "width": found.high - found.low}
+    entered = None if condition == FULL or window.hidden is None else window.hidden[at]
+    return {POSITION: at, **mass(basis, p, delta, mass_tolerance, f"window {window.number}", entered)}
+
+
+def mass(
+    basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, where: str, post: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
+    """Return the mass of the BAT-reject sets of decoded distributions `p` (n, v), each column (n,).
+
+    ``low`` is that of the rejected tokens, ``high`` that of these and of the ``undecided``, whose number it returns, and
+    ``value`` the middle, in float32. `delta`, `mass_tolerance` and `post`, (n, r) for a `TangentBasis`, are those of
+    `reject_set`; `where` names the window in errors. A `UserError` is raised if the undecided tokens of a position have
+    more mass than `mass_tolerance`. In a vocabulary above `LARGEST_DENSE`, whose sets are not always exact, that is no
+    error: the bracket is wider.
+    """
+    if not len(p):
+        return {"value": np.empty(0, np.float32), **dict.fromkeys(("low", "high"), np.empty(0)), "undecided": NONE}
+    sets: RejectSet = reject_set(basis, p, delta, mass_tolerance, post)
+    low, high = sets.mass
+    if len(basis.columns) <= LARGEST_DENSE and (high - low > mass_tolerance).any():
+        worst = int(np.argmax(high - low))
+        raise UserError(
+            f"{where}: BAT left {sets.undecided[worst].sum()} tokens with mass {(high - low)[worst]:.3g} undecided at "
+            f"position {worst}, more than `metrics.tbat.mass_tolerance`, {mass_tolerance:g}; raise it for a bracket"
+        )
+    middle = ((low + high) / 2).astype(np.float32)
+    return {"value": middle, "low": low, "high": high, "undecided": sets.undecided.sum(axis=1).astype(np.int32)}
+
+
+def rejected(head: ModelHead, p: np.ndarray, delta: float) -> np.ndarray:
+    """Return which tokens BAT rejects of distributions `p` (n, v), bool (n, v), under the condition of the thesis."""
+    sets: RejectSet = reject_set(head.once(full), p, delta)
+    return sets.rejected
+
+
+def full(head: ModelHead) -> Basis:
+    """Return the constraints of the thesis: W^T q = W^T p."""
+    return prepare(head.weights)
+
+
+def tangent(head: ModelHead) -> TangentBasis:
+    """Return the constraints behind a LayerNorm; a `UserError` is raised if none directly precedes the head."""
+    if head.gain is None:
+        raise UserError(
+            "no LayerNorm stands directly before the head (`model.bottleneck_norm` is before), so the head's input is "
+            "not confined to its tangent space; set `metrics.tbat.condition: full`"
+        )
+    return prepare_tangent(head.weights, head.gain)
 
 
 MEASURE = Measure(
     "tbat",
     tbat,
     needs=("logits", "head"),
-    statistics={"tbat": Statistic(("tbat",), OURS.label, OURS.unit, OURS.better, bracket="width")},
+    # As `METRICS` of the scores says; to read it there would compute TBAT again whenever a metric is added.
+    statistics={"tbat": Statistic(("value",), "TBAT", "probability", "lower", bracket=("low", "high"))},
     table="oversmoothing",
     settings={
         "delta": DELTA,
@@ -46,5 +99,6 @@ MEASURE = Measure(
         "per_window": 1,
         "windows": None,
         "decoding": {"name": "pure"},
+        "condition": FULL,
     },
 )

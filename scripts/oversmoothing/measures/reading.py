@@ -1,0 +1,51 @@
+"""Files of a model as measures see them: its windows beside truths, and its hidden states."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from oversmoothing.jobs import UserError
+from oversmoothing.measures.window import Window
+from oversmoothing.models.logit_files import POSITION, read_logits
+from oversmoothing.store.parquet import open_reader, read_groups, vectors
+
+if TYPE_CHECKING:
+    from oversmoothing.models.heads import ModelHead
+
+
+def read_windows(
+    logits: str | Path,
+    truths: Mapping[str, str | Path],
+    head: "ModelHead | None" = None,
+    hidden: str | Path | None = None,
+) -> Iterator[tuple[int, dict[str | None, Window]]]:
+    """Yield the number of each window, and the window by the truth beside it; by None, if there are no truths.
+
+    Errors are those of `read_logits`; a `UserError` also says if the hidden states are of other windows.
+    """
+    with open_reader(logits) as reader:
+        count = reader.num_row_groups
+    both = zip(read_logits(logits, truths), read_groups(logits, POSITION), strict=True)
+    states = read_groups(hidden, [*POSITION, "post"]) if hidden else None
+    for i, (window, keys) in enumerate(both):
+        post = None
+        if states is not None:
+            state = next(states, None)
+            if state is None or any(not state[key].equals(keys[key]) for key in POSITION):
+                raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
+            post = vectors(state["post"])
+        targets, beside = keys["target"].to_numpy(), window.truths or {None: None}
+        yield (
+            window.window,
+            {
+                truth: Window(i, count, window.model, targets, of_truth, head, hidden=post)
+                for truth, of_truth in beside.items()
+            },
+        )
+
+
+def read_hidden(path: str | Path) -> np.ndarray:
+    """Return what enters the head at every stored position, float32 (n, r)."""
+    return np.concatenate([vectors(group["post"]) for group in read_groups(path, ["post"])])
