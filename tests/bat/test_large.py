@@ -6,6 +6,7 @@ import pytest
 from heads import KINDS, distributions, head
 from intervals import proves
 from methods import constraints
+from oversmoothing.scores.tbat import tbat
 
 from oversmoothing.bat import reject
 from oversmoothing.bat.basis import prepare, prepare_tangent
@@ -16,7 +17,6 @@ from oversmoothing.bat.large.solve import solve
 from oversmoothing.bat.reject import DELTA, LARGEST_DENSE, reject_set
 from oversmoothing.samples.bat import bat_decoder
 from oversmoothing.scores.probabilities import softmax
-from oversmoothing.scores.tbat import tbat
 
 BOUNDS = (1.05, 1.25, 1.6, 2.5, 4.0)
 SIZES = ((60, 4), (90, 12), (150, 20), (260, 8))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from hub_models import check_remembering, edit, vocabulary, write_gemma2, write_token_model
+from oversmoothing.scores.tbat import choose_basis
 from step_jobs import job
 
 import head_logits
@@ -20,7 +21,6 @@ from oversmoothing.models.pretrained.auto import softcap_in
 from oversmoothing.models.spectra import ALONE, read_facts, read_head
 from oversmoothing.models.truths.load import check_token_lm, load_causal_lm, load_token_lm, load_truth
 from oversmoothing.samples.bat import decoder_of
-from oversmoothing.scores.tbat import choose_basis
 from oversmoothing.store.parquet import open_writer
 
 CPU = torch.device("cpu")

@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from made_scores import DECODINGS, write_scores
+from oversmoothing.scores.tbat import TBAT_SCORES
 from step_jobs import write_logits
 
 from oversmoothing.jobs import UserError
@@ -16,7 +17,6 @@ from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.files import ScoreRows
 from oversmoothing.scores.metrics import score_window
 from oversmoothing.scores.sums import mean_brackets, pure_means, summarise_scores
-from oversmoothing.scores.tbat import TBAT_SCORES
 
 V = 256
 

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import side_by_side as step
+from oversmoothing.scores.side_by_side import LOG_FLOOR, ROWS, SideBySide, side_by_side
 from step_jobs import job, write_logits
 
-import side_by_side as step
 from oversmoothing.scores.metrics import softmax
-from oversmoothing.scores.side_by_side import LOG_FLOOR, ROWS, SideBySide, side_by_side
 
 
 def test_two_positions_worked_by_hand():

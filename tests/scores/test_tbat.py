@@ -7,18 +7,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import tbat as script
+import tbat_approximation
+from oversmoothing.scores.tbat import choose_basis, read_states, tbat
 from safetensors.numpy import save_file
 from step_jobs import job, outputs, write_logits
 
-import tbat as script
-import tbat_approximation
 import tbat_approximation_table
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import RejectSet, reject_set
 from oversmoothing.jobs import UserError
 from oversmoothing.models.logits import hidden_schema, window_keys
 from oversmoothing.scores.probabilities import softmax
-from oversmoothing.scores.tbat import choose_basis, read_states, tbat
 from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.tables.record import read_record
 

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from oversmoothing.scores.side_by_side import ROWS, SideBySide, rows_of
 from step_jobs import job, outputs
 
 import side_by_side_table as step
 from oversmoothing.comparison.report import side_by_side_text
 from oversmoothing.measures.entries.side_by_side import LEVELS
-from oversmoothing.scores.side_by_side import ROWS, SideBySide, rows_of
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import read_record

@@ -10,12 +10,12 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from oversmoothing.scores.side_by_side import ROWS
 from recipes import CONFIG
 from study import listed, pages
 from test_notebook import cells
 
 import window_means
-from oversmoothing.scores.side_by_side import ROWS
 from oversmoothing.tables.compare import compare
 
 IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import tbat as tbat_script
 import torch
 from small_tokenizers import byte_tokens
 from step_jobs import job as step_job
@@ -17,7 +18,6 @@ import head_logits as head_script
 import logits as logits_script
 import sample as sample_script
 import score as score_script
-import tbat as tbat_script
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError

@@ -4,6 +4,7 @@ import numpy as np
 
 from oversmoothing.argmaxability.classes import EFFORT, argmaxable, reachable
 from oversmoothing.argmaxability.result import ARGMAXABLE, UNDECIDED
+from oversmoothing.argmaxability.top_sets import IMPOSSIBLE, POSSIBLE, top_sets
 from oversmoothing.measures.catalogue import Measure
 from oversmoothing.models.heads import ModelHead
 
@@ -37,6 +38,18 @@ def classes(
         "argmaxable": np.ma.array(there, mask=found.status == UNDECIDED),
         "margin": np.ma.array(found.margin, mask=~there),
     }
+
+
+def counted_sets(
+    weights: np.ndarray, bias: np.ndarray | None, sets: np.ndarray, searches: int | None, scatter: np.ndarray
+) -> dict[str, int]:
+    """Count the sets of classes (n, k) that a head can rank above all others, cannot, and those left undecided.
+
+    Arguments are those of `top_sets`.
+    """
+    status = top_sets(weights, bias, sets, searches, scatter)
+    counts = {name: int((status == name).sum()) for name in (POSSIBLE, IMPOSSIBLE)}
+    return {"sets": len(sets), **counts, "undecided": len(sets) - sum(counts.values())}
 
 
 MEASURE = Measure(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from oversmoothing.bat import DELTA
-from oversmoothing.bat.basis import Basis, TangentBasis, prepare, prepare_tangent
+from oversmoothing.bat.basis import Basis, TangentBasis, find_twins, prepare, prepare_tangent
 from oversmoothing.bat.reject import LARGEST_DENSE, RejectSet, reject_set
 from oversmoothing.jobs import UserError
 from oversmoothing.measures.catalogue import POSITION, Measure, Statistic
@@ -19,7 +19,6 @@ from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import softmax
 
 FULL, TANGENT = "full", "tangent"  # conditions of stationarity
-NONE = np.empty(0, np.int32)
 
 
 def tbat(
@@ -43,26 +42,36 @@ def tbat(
 def mass(
     basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, where: str, post: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
-    """Return the mass of the BAT-reject sets of decoded distributions `p` (n, v), each column (n,).
+    """Return the columns of `bounds`, and ``value``, the middle, in float32.
 
-    ``low`` is that of the rejected tokens, ``high`` that of these and of the ``undecided``, whose number it returns, and
-    ``value`` the middle, in float32. `delta`, `mass_tolerance` and `post`, (n, r) for a `TangentBasis`, are those of
-    `reject_set`; `where` names the window in errors. A `UserError` is raised if the undecided tokens of a position have
-    more mass than `mass_tolerance`. In a vocabulary above `LARGEST_DENSE`, whose sets are not always exact, that is no
-    error: the bracket is wider.
+    `where` names the window in errors. A `UserError` is raised if the undecided tokens of a position have more mass
+    than `mass_tolerance`. In a vocabulary above `LARGEST_DENSE`, whose sets are not always exact, that is no error: the
+    bracket is wider.
     """
-    if not len(p):
-        return {"value": np.empty(0, np.float32), **dict.fromkeys(("low", "high"), np.empty(0)), "undecided": NONE}
-    sets: RejectSet = reject_set(basis, p, delta, mass_tolerance, post)
-    low, high = sets.mass
-    if len(basis.columns) <= LARGEST_DENSE and (high - low > mass_tolerance).any():
-        worst = int(np.argmax(high - low))
+    found = bounds(basis, p, delta, mass_tolerance, post)
+    width = found["high"] - found["low"]
+    if len(basis.columns) <= LARGEST_DENSE and (width > mass_tolerance).any():
+        worst = int(np.argmax(width))
         raise UserError(
-            f"{where}: BAT left {sets.undecided[worst].sum()} tokens with mass {(high - low)[worst]:.3g} undecided at "
+            f"{where}: BAT left {found['undecided'][worst]} tokens with mass {width[worst]:.3g} undecided at "
             f"position {worst}, more than `metrics.tbat.mass_tolerance`, {mass_tolerance:g}; raise it for a bracket"
         )
-    middle = ((low + high) / 2).astype(np.float32)
-    return {"value": middle, "low": low, "high": high, "undecided": sets.undecided.sum(axis=1).astype(np.int32)}
+    return {"value": ((found["low"] + found["high"]) / 2).astype(np.float32), **found}
+
+
+def bounds(
+    basis: Basis, p: np.ndarray, delta: float, mass_tolerance: float, post: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
+    """Return the mass of the BAT-reject sets of distributions `p` (n, v), each column (n,).
+
+    ``low`` is that of the rejected tokens, ``high`` that of these and of the ``undecided``, which are counted. `delta`,
+    `mass_tolerance` and `post`, (n, r) for a `TangentBasis`, are those of `reject_set`.
+    """
+    if not len(p):
+        return {"low": np.empty(0), "high": np.empty(0), "undecided": np.empty(0, np.int32)}
+    sets: RejectSet = reject_set(basis, p, delta, mass_tolerance, post)
+    low, high = sets.mass
+    return {"low": low, "high": high, "undecided": sets.undecided.sum(axis=1).astype(np.int32)}
 
 
 def rejected(head: ModelHead, p: np.ndarray, delta: float) -> np.ndarray:
@@ -71,9 +80,11 @@ def rejected(head: ModelHead, p: np.ndarray, delta: float) -> np.ndarray:
     return sets.rejected
 
 
-def full(head: ModelHead) -> Basis:
-    """Return the constraints of the thesis: W^T q = W^T p."""
-    return prepare(head.weights)
+def full(head: ModelHead, columns: np.ndarray | None = None) -> Basis:
+    """Return the constraints of the thesis, W^T q = W^T p; from the orthonormal `columns` of W, if they are known."""
+    if columns is None:
+        return prepare(head.weights)
+    return Basis(columns, twins=find_twins(head.weights.astype(np.float64)))
 
 
 def tangent(head: ModelHead) -> TangentBasis:
