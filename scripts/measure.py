@@ -101,7 +101,9 @@ def by_hand(arguments: Sequence[str]) -> Job:
     for name, measure in measures().items():
         if measure.over == "window" and {"sizes", "dropped"} & set(measure.needs):
             continue  # of no file
-        own = commands.add_parser(name, help=measure.of.__doc__.splitlines()[0], description=measure.of.__doc__)
+        own = commands.add_parser(
+            name, help=(measure.of.__doc__ or "").partition("\n")[0], description=measure.of.__doc__
+        )
         own.add_argument("output", type=Path, help="file that is written")
         if {"logits", "truth"} & set(measure.needs):
             own.add_argument("--logits", type=Path, required=True, help="logits/MODEL.parquet")
@@ -112,7 +114,7 @@ def by_hand(arguments: Sequence[str]) -> Job:
             own.add_argument("--rank", type=int, help="to which the head is truncated")
             own.add_argument("--hidden", type=Path, required="hidden" in measure.needs, help="hidden/MODEL.parquet")
         more = {"positions": 1024, "seed": 1337} if measure.over == "sample" else {"threads": 1}
-        for setting, value in (measure.settings | more).items():
+        for setting, value in {**measure.settings, **more}.items():
             flag = f"--{setting.replace('_', '-')}"
             own.add_argument(flag, type=_value, default=value, metavar="JSON", help=f"default: {json.dumps(value)}")
     given = vars(parser.parse_args(arguments))

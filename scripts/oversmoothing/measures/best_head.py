@@ -19,7 +19,7 @@ def fit(
 
 
 def forced_by(weights: np.ndarray, p: np.ndarray) -> Projection:
-    """Return the distributions of a fitted head (v, r) that are nearest to truths p (n, v), as closely as it was fitted."""
+    """Return the distributions of a fitted head (v, r) that are nearest to truths p (n, v)."""
     return project(weights, p, tolerance=TOLERANCE)
 
 

@@ -36,7 +36,8 @@ def read_windows(
             if state is None or any(not state[key].equals(keys[key]) for key in POSITION):
                 raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
             post = vectors(state["post"])
-        targets, beside = keys["target"].to_numpy(), window.truths or {None: None}
+        targets = keys["target"].to_numpy()
+        beside: Mapping[str | None, np.ndarray | None] = {**window.truths} or {None: None}
         yield (
             window.window,
             {

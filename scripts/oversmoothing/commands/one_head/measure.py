@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
+from oversmoothing.bat.basis import Basis
 from oversmoothing.commands.one_head.card import TEXT, TRUTH, named, of_rows, of_sets, sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
 from oversmoothing.commands.one_head.text import Passage, entering, owners
@@ -71,9 +72,8 @@ def measure_model(
         del logits
         if options.tbat_positions and model.cap is None:
             begin("TBAT", f"TBAT at {len(p):,} positions")
-            measured["tbat"] = tbat(
-                head, orthonormal(weights, of), p, owners(passages)[at], options.delta, options.mass_tolerance
-            )
+            basis = full(head, orthonormal(weights, of))  # by its scatter, where that is exact enough
+            measured["tbat"] = tbat(basis, p, owners(passages)[at], options.delta, options.mass_tolerance)
         if truth is not None:
             begin("forced", f"distance from the truth at {len(truth):,} positions")
             linear = None if model.cap is not None else head
@@ -139,19 +139,8 @@ def of_text(
     return measured, np.concatenate(hidden), every
 
 
-def tbat(
-    head: ModelHead,
-    columns: np.ndarray | None,
-    p: np.ndarray,
-    passage: np.ndarray,
-    delta: float,
-    mass_tolerance: float,
-) -> dict[str, Any]:
-    """Return ``tbat`` of `one_head.schema.SCHEMA`, of distributions p (n, v), each of a `passage` (n,).
-
-    `columns` are orthonormal ones of the head, where its scatter gives them exactly enough.
-    """
-    basis = full(head, columns)
+def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
+    """Return ``tbat`` of `one_head.schema.SCHEMA`, of distributions p (n, v), each of a `passage` (n,)."""
     rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)
     every = (bounds(basis, row[None], delta, mass_tolerance) for row in rows)
     found = np.array([[of[name].item() for name in ("low", "high", "undecided")] for of in every])

@@ -29,12 +29,12 @@ def argmaxability(head: ModelHead, hidden: np.ndarray | None = None, effort: int
 
 def classes(
     weights: np.ndarray, hidden: np.ndarray | None, effort: int, bias: np.ndarray | None = None
-) -> dict[str, np.ndarray]:
+) -> dict[str, np.ma.MaskedArray]:
     """Decide the classes of a head (v, r)."""
     found = argmaxable(weights, bias, hidden, effort)
     there = found.status == ARGMAXABLE
     return {
-        "class": np.arange(len(weights), dtype=np.int32),
+        "class": np.ma.arange(len(weights), dtype=np.int32),
         "argmaxable": np.ma.array(there, mask=found.status == UNDECIDED),
         "margin": np.ma.array(found.margin, mask=~there),
     }

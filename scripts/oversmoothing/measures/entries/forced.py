@@ -21,6 +21,8 @@ from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.scores.probabilities import softmax
 
+Where = Callable[[Columns], np.ndarray] | None
+
 
 def forced(
     window: Window, per_window: int | None, tau: float | None, norm_per_window: int | None
@@ -100,8 +102,8 @@ def _on_norm(columns: Columns) -> np.ndarray:
     return ~np.isnan(columns["norm_forced"])
 
 
-def _of(column: str, label: str, unit: str = "nats", decimals: int = 3, **more: Callable | None) -> Statistic:
-    return Statistic((column,), label, unit, "lower", decimals=decimals, **more)
+def _of(column: str, label: str, unit: str = "nats", decimals: int = 3, where: Where = None) -> Statistic:
+    return Statistic((column,), label, unit, "lower", decimals=decimals, where=where)
 
 
 MEASURE = Measure(

@@ -34,7 +34,7 @@ def frontier(
     per_window: int | None,
     tau: float,
 ) -> dict[str, np.ndarray]:
-    """Return `measures.cuts.MEASURES` of each method with each of its values, at each temperature and in both orders."""
+    """Return `cuts.MEASURES` of each method with each of its values, at each temperature and in both orders."""
     assert window.truth is not None
     at = window.positions(per_window)
     plane, settings = Plane(window.truth[at], tau), {"methods": methods, "temperatures": temperatures, "deltas": []}

@@ -44,7 +44,7 @@ def compared(model: np.ndarray, truth: np.ndarray, targets: np.ndarray) -> dict[
     n, v = model.shape
     if n and not 0 <= targets.min() <= targets.max() < v:
         raise ValueError(f"targets from {targets.min()} to {targets.max()} are not all within 0 and {v - 1}")
-    found = {name: np.empty(n, kind) for name, kind in KINDS.items()}
+    found: dict[str, np.ndarray] = {name: np.empty(n, kind) for name, kind in KINDS.items()}
     rows = max(1, VALUES // v)
     for start in range(0, n, rows):
         part = slice(start, start + rows)
