@@ -133,12 +133,12 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             {metric: f"{folder}/scores/{metric}/model.parquet" for metric in METRICS},
             {"settings": {"tau": 0.9, "decodings": decodings, "truths": ["truth"]}, "device": "cpu"},
         ),
-        "tbat": (
+        "measure:tbat": (
             {"weights": weights, "logits": logits},
             {"scores": f"{folder}/scores/tbat/model.parquet"},
             {"settings": bat | {"decodings": decodings[:1]}, "measure": "tbat"},
         ),
-        "tbat_approximation": (
+        "measure:tbat_approximation": (
             {"weights": weights, "logits": logits},
             {"scores": f"{folder}/scores/tbat_approximation/model.parquet"},
             {"settings": bat | {"approximations": []}, "measure": "tbat_approximation"},
@@ -148,7 +148,7 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             {"logits": f"{folder}/logits/svd.parquet"},
             {"rank": 2, "states": None},
         ),
-        "studies.representation_ranks.measure": (
+        "measure:ranks": (
             {"logits": logits, "hidden": hidden, "weights": weights},
             {"ranks": f"{folder}/ranks/model.parquet"},
             {"settings": config["ranks"], "measure": "ranks"},

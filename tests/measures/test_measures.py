@@ -9,7 +9,8 @@ from kept_runs import ROOT
 
 from oversmoothing.measures.catalogue import NEEDS, measures
 from oversmoothing.measures.summaries import KINDS, Sums
-from oversmoothing.measures.window import OutputHead, Window
+from oversmoothing.measures.window import Window
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.tables.record import SCHEMA, record
 
 N, V, D = 6, 120, 4
@@ -22,7 +23,7 @@ def window(number=0, count=3, seed=0, head=None):
     truth = draw.normal(size=(N, V)).astype(np.float32) * 2
     targets, sizes = draw.integers(0, V, N), draw.integers(1, 5, N)
     dropped = draw.random((2, N))
-    given = OutputHead(weights, None) if head is None else head
+    given = ModelHead(weights) if head is None else head
     return Window(number, count, model, targets, truth, given, sizes, *dropped)
 
 
@@ -140,15 +141,15 @@ def test_shares_and_brackets_are_as_in_the_tables_of_the_workflow():
     assert 0 < share["value"] < 1
     assert math.isnan(share["low"])
     wide = Sums(measures()["tbat"])
-    wide.add(0, {"tbat": np.array([0.5, 0.5]), "width": np.array([0.01, 0.03])})
+    wide.add(0, {"value": np.full(2, 0.5), "low": np.full(2, 0.4), "high": np.array([0.41, 0.43])})
     assert next(wide.rows())["bracket"] == pytest.approx(0.02)
 
 
 def test_where_few_windows_are_measured_the_others_give_no_values():
     of = window(1, 3)
-    assert columns("tbat", of, windows=1)["tbat"].shape == (1,)  # the middle one
-    assert columns("tbat", window(0, 3), windows=1)["tbat"].shape == (0,)
-    assert columns("tbat", of, per_window=4)["tbat"].shape == (4,)
+    assert columns("tbat", of, windows=1)["value"].shape == (1,)  # the middle one
+    assert columns("tbat", window(0, 3), windows=1)["value"].shape == (0,)
+    assert columns("tbat", of, per_window=4)["value"].shape == (4,)
 
 
 def test_drafts_are_accepted_as_often_as_in_a_simulation():

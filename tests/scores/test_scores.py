@@ -6,7 +6,6 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from made_scores import DECODINGS, write_scores
-from oversmoothing.scores.tbat import TBAT_SCORES
 from step_jobs import write_logits
 
 from oversmoothing.jobs import UserError
@@ -68,7 +67,8 @@ def test_the_width_of_brackets_is_by_decoding_and_scores_without_them_have_none(
         (0, None, decoding, high - width / 2, high - width, high, undecided)
         for decoding, width in (("pure", 0.2), ("greedy", 0.0), ("pure", 0.4))
     ]
-    path = write_scores(tmp_path / "tbat.parquet", scores, TBAT_SCORES)
+    more = ("low", pa.float64()), ("high", pa.float64()), ("undecided", pa.int32())
+    path = write_scores(tmp_path / "tbat.parquet", scores, pa.schema([*SCORES, *more]))
     assert mean_brackets(path) == pytest.approx({"pure": 0.3, "greedy": 0.0})
     assert mean_brackets(write_scores(tmp_path / "tto.parquet", [(0, "truth", "pure", np.ones(5))])) == {}
 

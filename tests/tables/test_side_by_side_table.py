@@ -1,16 +1,17 @@
 """Means and quantiles of models beside truths: against NumPy and llama.cpp's definitions, on the page and printed."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from oversmoothing.scores.side_by_side import ROWS, SideBySide, rows_of
 from step_jobs import job, outputs
 
+import measure
 import side_by_side_table as step
 from oversmoothing.comparison.report import side_by_side_text
-from oversmoothing.measures.entries.side_by_side import LEVELS
-from oversmoothing.store.parquet import open_writer
+from oversmoothing.measures.entries.side_by_side import KINDS, LEVELS
+from oversmoothing.store.parquet import write_tables
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.side_by_side import UNITS, named, side_by_side_page, side_by_side_table
@@ -23,14 +24,14 @@ def found():
     """Eight windows of 50 positions."""
     rng = np.random.default_rng(0)
     kinds = rng.exponential(0.01, 400), rng.random(400) < 0.9, 0.02 * rng.normal(size=400), 0.1 * rng.normal(size=400)
-    return SideBySide(*(own.astype(bool if own.dtype == bool else np.float32) for own in kinds))
+    return SimpleNamespace(**{name: own.astype(KINDS[name]) for name, own in zip(KINDS, kinds, strict=True)})
 
 
 def written(folder, found, windows):
     """Write positions, as many in each window."""
-    with open_writer(folder / "q4.parquet", ROWS, {}) as writer:
-        for window, part in enumerate(zip(*(np.split(own, windows) for own in found), strict=True)):
-            writer.write_batch(rows_of(window, "whole", SideBySide(*part)))
+    parts = {name: np.split(own, windows) for name, own in vars(found).items()}
+    tables = (measure.keyed(i, {"truth": "whole"}, {name: of[i] for name, of in parts.items()}) for i in range(windows))
+    write_tables(folder / "q4.parquet", tables, {})
     return folder / "q4.parquet"
 
 
