@@ -115,7 +115,7 @@ def write_inputs(folder: Path, count: int) -> None:
 
 
 def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
-    """Return the files and settings of each step, by its script's name, and for `measure.py` its measure; later steps read earlier outputs."""
+    """Return the files and settings of each step, by script (and measure); later steps read earlier outputs."""
     logits, truth = f"{folder}/logits/model.parquet", f"{folder}/logits/truth.parquet"
     hidden, weights = f"{folder}/hidden/model.parquet", f"{folder}/models/model/weights.safetensors"
     windows, published = f"{folder}/windows.parquet", ROOT / "resources/published"

@@ -7,7 +7,9 @@ Snakemake says which as to any step. By hand, `python scripts/measure.py --help`
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,13 +39,19 @@ def main(job: Job) -> None:
     if "head" in measure.needs:
         head = read_model_head(source, settings.get("rank"), capped=measure.over != "window")
     logits = job.input.get("logits") or job.input.get("model")
+    of = replace(measure, of=partial(named, logits or source, measure.of))
+    units = {statistic.unit for statistic in measure.statistics.values()}
+    facts = {"unit": units.pop()} if len(units) == 1 else {}
+    tables = TABLES[measure.over](of, job, head, logits)
+    write_tables(job.output[0], tables, provenance(settings, model=job.wildcards.model, **facts))
+
+
+def named(source: Any, of: Callable[..., Columns], *given: Any, **settings: Any) -> Columns:
+    """Return what a function measures; its errors name the file that it measures."""
     try:
-        tables = TABLES[measure.over](measure, job, head, logits)
-        units = {statistic.unit for statistic in measure.statistics.values()}
-        facts = {"unit": units.pop()} if len(units) == 1 else {}
-        write_tables(job.output[0], tables, provenance(settings, model=job.wildcards.model, **facts))
-    except ValueError as error:
-        raise UserError(f"{logits or source}: {error}") from error
+        return of(*given, **settings)
+    except (UserError, ValueError) as error:
+        raise UserError(f"{source}: {error}") from error
 
 
 def of_windows(measure: Measure, job: Job, head: ModelHead | None, logits: Any) -> Iterator[pa.Table]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from step_jobs import job, outputs
 
-import measure
+import measure as measured
 import side_by_side_table as step
 from oversmoothing.comparison.report import side_by_side_text
 from oversmoothing.measures.entries.side_by_side import KINDS, LEVELS
@@ -30,7 +30,9 @@ def found():
 def written(folder, found, windows):
     """Write positions, as many in each window."""
     parts = {name: np.split(own, windows) for name, own in vars(found).items()}
-    tables = (measure.keyed(i, {"truth": "whole"}, {name: of[i] for name, of in parts.items()}) for i in range(windows))
+    tables = (
+        measured.keyed(i, {"truth": "whole"}, {name: of[i] for name, of in parts.items()}) for i in range(windows)
+    )
     write_tables(folder / "q4.parquet", tables, {})
     return folder / "q4.parquet"
 
@@ -114,7 +116,7 @@ def test_the_printed_report_has_the_quantiles_in_80_columns(table):
 
 def test_a_model_that_is_its_truth(tmp_path):
     """No divergence, and an interval of no width wherever there is one."""
-    same = SideBySide(np.zeros(60, np.float32), np.ones(60, bool), np.zeros(60, np.float32), np.zeros(60, np.float32))
+    same = SimpleNamespace(**{name: np.full(60, name == "same_top", kind) for name, kind in KINDS.items()})
     table = side_by_side_table([written(tmp_path, same, 6)], MODELS, 100, 0)
     assert value(table, "perplexity_ratio")["value"] == 1
     assert value(table, "same_top")["high"] == 1
