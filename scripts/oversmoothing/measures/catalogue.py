@@ -34,7 +34,7 @@ class Statistic:
     kind: str = "mean"  # "mean"; "ratio" of sums; "share", a ratio of means above 0; "largest", without an interval
     decimals: int | None = 4  # in tables; None: three significant digits
     levels: tuple[float, ...] = ()  # of the quantiles beside the mean
-    where: Callable[[Columns], np.ndarray] | None = None  # which positions count, bool (n,); None: all
+    where: tuple[str, Callable[[np.ndarray], np.ndarray]] | None = None  # a column, and which of its values count
     before: Callable[[np.ndarray], np.ndarray] | None = None  # applied to the values before they are summed
     through: Callable[[float], float] | None = None  # an increasing function of the mean, which is shown in its place
     bracket: tuple[str, str] | None = None  # columns with the ends of the brackets of which the values are the middles

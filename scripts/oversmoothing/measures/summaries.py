@@ -70,7 +70,7 @@ class Sums:
         return self.by_column.get(_key(statistic, column), WindowSums())
 
     def _there(self, columns: Columns) -> list[Statistic]:
-        return [of for of in self.measure.statistics.values() if set(of.columns) <= set(columns)]
+        return [of for of in self.measure.statistics.values() if _needed(of) <= set(columns)]
 
     def _parts(self, columns: Columns) -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
         """Yield what is summed: a key, values (n,), and which of them count; each once, for whichever statistics."""
@@ -78,7 +78,10 @@ class Sums:
             yield from ((name, values, None) for name, values in columns.items())
         done = set()
         for statistic in self._there(columns):
-            where = None if statistic.where is None else statistic.where(columns)
+            where = None
+            if statistic.where:
+                name, counts = statistic.where
+                where = counts(columns[name])
             for name in statistic.columns:
                 if (key := _key(statistic, name)) not in done:
                     done.add(key)
@@ -94,6 +97,11 @@ class Sums:
         return {"bracket": width}
 
 
+def _needed(statistic: Statistic) -> set[str]:
+    """Return the columns that a statistic is made of."""
+    return {*statistic.columns, *(statistic.bracket or ()), *([statistic.where[0]] if statistic.where else [])}
+
+
 def _key(statistic: Statistic, column: str) -> Any:
     """Return by what the sums of a column are known: by its name, if all its values count as they are."""
     if statistic.where is None and statistic.before is None:
@@ -103,7 +111,7 @@ def _key(statistic: Statistic, column: str) -> Any:
 
 def read_sums(path: str | Path, measure: Measure) -> dict[str, Sums]:
     """Sum a file of a measure's columns, with a ``window`` and a ``truth`` in each row, by truth; as `Sums.add`."""
-    names = list(dict.fromkeys(column for of in measure.statistics.values() for column in of.columns))
+    names = sorted({name for of in measure.statistics.values() for name in _needed(of)})
     sums: dict[str, Sums] = {}
     for group in read_groups(path, ["window", "truth", *names]):
         truths = group["truth"].cast(pa.string()).to_numpy(zero_copy_only=False)

@@ -12,7 +12,7 @@ from oversmoothing.forced.ellipsoid import BehindNorm
 from oversmoothing.forced.face import UNDECIDED, YES, faces
 from oversmoothing.forced.head import Head, prepare
 from oversmoothing.forced.projection import LARGEST_DENSE, Projection, project_on
-from oversmoothing.measures.catalogue import POSITION, Columns, Measure, Statistic
+from oversmoothing.measures.catalogue import POSITION, Measure, Statistic
 from oversmoothing.measures.window import Window
 from oversmoothing.models.heads import ModelHead
 from oversmoothing.numerics.distributions import distributions
@@ -21,7 +21,7 @@ from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.scores.probabilities import softmax
 
-Where = Callable[[Columns], np.ndarray] | None
+Where = tuple[str, Callable[[np.ndarray], np.ndarray]] | None
 
 
 def forced(
@@ -94,12 +94,15 @@ def _tto_and_tv(log_q: np.ndarray, truth: np.ndarray, inside: np.ndarray) -> np.
     return np.stack([(more * ~inside).sum(axis=1), more.sum(axis=1)]).astype(np.float32)
 
 
-def _decided(columns: Columns) -> np.ndarray:
-    return columns["face"] != UNDECIDED
+def _decided(face: np.ndarray) -> np.ndarray:
+    return face != UNDECIDED
 
 
-def _on_norm(columns: Columns) -> np.ndarray:
-    return ~np.isnan(columns["norm_forced"])
+def _known(norm_forced: np.ndarray) -> np.ndarray:
+    return ~np.isnan(norm_forced)
+
+
+ON_NORM = "norm_forced", _known
 
 
 def _of(column: str, label: str, unit: str = "nats", decimals: int = 3, where: Where = None) -> Statistic:
@@ -118,9 +121,9 @@ MEASURE = Measure(
         "nearest_tto": _of("nearest_tto", "TTO of q*", "probability"),
         "tv": _of("tv", "TV", "probability"),
         "nearest_tv": _of("nearest_tv", "TV of q*", "probability"),
-        "face": Statistic(("face",), "faces", "share of positions", decimals=3, where=_decided),
-        "norm_kl": _of("kl", "of KL there (nats)", where=_on_norm),
-        "norm_forced": _of("norm_forced", "forced with norm (nats)", decimals=4, where=_on_norm),
+        "face": Statistic(("face",), "faces", "share of positions", decimals=3, where=("face", _decided)),
+        "norm_kl": _of("kl", "of KL there (nats)", where=ON_NORM),
+        "norm_forced": _of("norm_forced", "forced with norm (nats)", decimals=4, where=ON_NORM),
         "share": Statistic(("forced", "kl"), "share of KL forced", "share of KL", "lower", kind="share", decimals=3),
         "gap": Statistic(("gap",), "largest gap of the proof (nats)", "nats", kind="largest"),
     },
