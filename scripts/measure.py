@@ -20,12 +20,11 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.measures.catalogue import POSITION, Columns, Measure, find, measures
-from oversmoothing.measures.reading import read_hidden, read_windows
+from oversmoothing.measures.files import read_hidden, read_windows, write_tables
 from oversmoothing.measures.sample import read_sample
 from oversmoothing.models.heads import ModelHead, read_model_head
 from oversmoothing.scores.decoding import decoding_name
 from oversmoothing.scores.files import NAME
-from oversmoothing.store.parquet import write_tables
 from oversmoothing.store.provenance import provenance
 
 

@@ -16,7 +16,7 @@ from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import RejectSet, reject_set
 from oversmoothing.jobs import UserError
 from oversmoothing.measures.entries.tbat import bounds, full, mass
-from oversmoothing.measures.reading import read_windows
+from oversmoothing.measures.files import read_windows
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logits import hidden_schema, window_keys
 from oversmoothing.scores.probabilities import softmax

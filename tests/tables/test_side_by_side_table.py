@@ -11,7 +11,7 @@ import measure as measured
 import side_by_side_table as step
 from oversmoothing.comparison.report import side_by_side_text
 from oversmoothing.measures.entries.side_by_side import KINDS, LEVELS
-from oversmoothing.store.parquet import write_tables
+from oversmoothing.measures.files import write_tables
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.side_by_side import UNITS, named, side_by_side_page, side_by_side_table

@@ -1,6 +1,6 @@
 """Streaming Parquet files: atomic writers that record provenance, and readers with clear errors."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,8 +12,6 @@ from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.atomic import atomic_path
 from oversmoothing.store.identity import check_identity, identity, texts
 from oversmoothing.store.seal import BLANK, KEY, check, seal
-
-ROWS = 1 << 17  # in a row group that is written at once
 
 
 @contextmanager
@@ -44,20 +42,6 @@ def write_table(path: str | Path, table: pa.Table, provenance: Mapping[str, str]
     """Write a small table as one row group (see `open_writer`)."""
     with open_writer(path, table.schema, provenance) as writer:
         writer.write_table(table)
-
-
-def write_tables(path: str | Path, tables: Iterable[pa.Table], provenance: Mapping[str, str]) -> None:
-    """Write tables of one schema one after another, in row groups of at least `ROWS` rows but for the last."""
-    waiting: list[pa.Table] = []
-    following = iter(tables)
-    waiting.append(next(following))
-    with open_writer(path, waiting[0].schema, provenance) as writer:
-        for table in following:
-            if sum(map(len, waiting)) >= ROWS:
-                writer.write_table(pa.concat_tables(waiting).unify_dictionaries(), row_group_size=2 * ROWS)
-                waiting.clear()
-            waiting.append(table)
-        writer.write_table(pa.concat_tables(waiting).unify_dictionaries(), row_group_size=2 * ROWS)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:

@@ -1,18 +1,21 @@
-"""Files of a model as measures see them: its windows beside truths, and its hidden states."""
+"""Files of a model as measures see them, its windows beside truths and its hidden states; and of measures."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from oversmoothing.jobs import UserError
 from oversmoothing.measures.window import Window
 from oversmoothing.models.logit_files import POSITION, read_logits
-from oversmoothing.store.parquet import open_reader, read_groups, vectors
+from oversmoothing.store.parquet import open_reader, open_writer, read_groups, vectors
 
 if TYPE_CHECKING:
     from oversmoothing.models.heads import ModelHead
+
+ROWS = 1 << 17  # of a row group, at least
 
 
 def read_windows(
@@ -50,3 +53,20 @@ def read_windows(
 def read_hidden(path: str | Path) -> np.ndarray:
     """Return what enters the head at every stored position, float32 (n, r)."""
     return np.concatenate([vectors(group["post"]) for group in read_groups(path, ["post"])])
+
+
+def write_tables(path: str | Path, tables: Iterable[pa.Table], provenance: Mapping[str, str]) -> None:
+    """Write tables of one schema one after another, in row groups of at least `ROWS` rows but for the last."""
+    following = iter(tables)
+    waiting = [next(following)]
+    with open_writer(path, waiting[0].schema, provenance) as writer:
+
+        def flush() -> None:
+            writer.write_table(pa.concat_tables(waiting).unify_dictionaries(), row_group_size=2 * ROWS)
+            waiting.clear()
+
+        for table in following:
+            if sum(map(len, waiting)) >= ROWS:
+                flush()
+            waiting.append(table)
+        flush()
