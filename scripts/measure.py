@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.measures.catalogue import POSITION, Columns, Measure, find, measures
-from oversmoothing.measures.files import read_hidden, read_windows, write_tables
+from oversmoothing.measures.files import count_windows, read_hidden, read_windows, write_tables
 from oversmoothing.measures.sample import read_sample
 from oversmoothing.models.heads import ModelHead, read_model_head
 from oversmoothing.scores.decoding import decoding_name
@@ -60,7 +60,7 @@ def of_windows(measure: Measure, job: Job, head: ModelHead | None, logits: Any) 
         truths = dict(zip(settings["truths"], job.input.truths, strict=True))
     decodings = settings.get("decodings", []) if "decoding" in measure.settings else []
     read = read_windows(logits, truths, head, job.input.get("hidden"))
-    for number, windows in tqdm(read, desc=job.wildcards.model, unit="window", disable=None):
+    for number, windows in tqdm(read, job.wildcards.model, count_windows(logits), unit="window", disable=None):
         for truth, window in windows.items():
             if not decodings:
                 names = {"truth": truth} if truths else {}

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 ROWS = 1 << 17  # of a row group, at least
 
 
+def count_windows(logits: str | Path) -> int:
+    """Return how many windows a file of logits has."""
+    with open_reader(logits) as reader:
+        return int(reader.num_row_groups)
+
+
 def read_windows(
     logits: str | Path,
     truths: Mapping[str, str | Path],
@@ -28,8 +34,7 @@ def read_windows(
 
     Errors are those of `read_logits`; a `UserError` also says if the hidden states are of other windows.
     """
-    with open_reader(logits) as reader:
-        count = reader.num_row_groups
+    count = count_windows(logits)
     both = zip(read_logits(logits, truths), read_groups(logits, POSITION), strict=True)
     states = read_groups(hidden, [*POSITION, "post"]) if hidden else None
     for i, (window, keys) in enumerate(both):
