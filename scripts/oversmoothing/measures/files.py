@@ -45,14 +45,11 @@ def read_windows(
                 raise UserError(f"{hidden}: other windows than {logits}; delete both and run again")
             post = vectors(state["post"])
         targets = keys["target"].to_numpy()
-        beside: Mapping[str | None, np.ndarray | None] = {**window.truths} or {None: None}
-        yield (
-            window.window,
-            {
-                truth: Window(i, count, window.model, targets, of_truth, head, hidden=post)
-                for truth, of_truth in beside.items()
-            },
-        )
+        beside: list[tuple[str | None, np.ndarray | None]] = [*window.truths.items()] or [(None, None)]
+        seen = {
+            truth: Window(i, count, window.model, targets, of_truth, head, hidden=post) for truth, of_truth in beside
+        }
+        yield window.window, seen
 
 
 def read_hidden(path: str | Path) -> np.ndarray:
