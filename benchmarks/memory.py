@@ -115,7 +115,7 @@ def write_inputs(folder: Path, count: int) -> None:
 
 
 def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
-    """Return the files and settings of each step, by its script's name; later steps read earlier outputs."""
+    """Return the files and settings of each step, by script (and measure); later steps read earlier outputs."""
     logits, truth = f"{folder}/logits/model.parquet", f"{folder}/logits/truth.parquet"
     hidden, weights = f"{folder}/hidden/model.parquet", f"{folder}/models/model/weights.safetensors"
     windows, published = f"{folder}/windows.parquet", ROOT / "resources/published"
@@ -133,25 +133,25 @@ def steps(folder: Path) -> dict[str, tuple[dict, dict, dict]]:
             {metric: f"{folder}/scores/{metric}/model.parquet" for metric in METRICS},
             {"settings": {"tau": 0.9, "decodings": decodings, "truths": ["truth"]}, "device": "cpu"},
         ),
-        "tbat": (
+        "measure:tbat": (
             {"weights": weights, "logits": logits},
             {"scores": f"{folder}/scores/tbat/model.parquet"},
-            {"settings": bat | {"decodings": decodings[:1]}},
+            {"settings": bat | {"decodings": decodings[:1]}, "measure": "tbat"},
         ),
-        "tbat_approximation": (
+        "measure:tbat_approximation": (
             {"weights": weights, "logits": logits},
             {"scores": f"{folder}/scores/tbat_approximation/model.parquet"},
-            {"settings": bat | {"approximations": []}},
+            {"settings": bat | {"approximations": []}, "measure": "tbat_approximation"},
         ),
         "head_logits": (
             {"hidden": hidden, "weights": weights},
             {"logits": f"{folder}/logits/svd.parquet"},
             {"rank": 2, "states": None},
         ),
-        "studies.representation_ranks.measure": (
+        "measure:ranks": (
             {"logits": logits, "hidden": hidden, "weights": weights},
             {"ranks": f"{folder}/ranks/model.parquet"},
-            {"settings": config["ranks"]},
+            {"settings": config["ranks"], "measure": "ranks"},
         ),
         "score_table": (
             {
@@ -199,7 +199,7 @@ def run_step(step: str, folder: Path) -> None:
         wildcards=SimpleNamespace(model="model"),
         threads=2,
     )
-    import_module(step).main(job)
+    import_module(step.partition(":")[0]).main(job)
     print(peak_megabytes())
 
 

@@ -14,9 +14,9 @@ from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED, Position
 from oversmoothing.bat.large.projection import WidenedSet, project
 from oversmoothing.bat.large.solve import solve
 from oversmoothing.bat.reject import DELTA, LARGEST_DENSE, reject_set
+from oversmoothing.measures.entries.tbat import mass
 from oversmoothing.samples.bat import bat_decoder
 from oversmoothing.scores.probabilities import softmax
-from oversmoothing.scores.tbat import tbat
 
 BOUNDS = (1.05, 1.25, 1.6, 2.5, 4.0)
 SIZES = ((60, 4), (90, 12), (150, 20), (260, 8))
@@ -134,10 +134,10 @@ def test_sampled_decisions_are_proved_with_every_rounding_bounded(v, d, nats, bo
 def test_decoder_and_tbat_take_a_large_vocabulary_through_the_same_interface():
     weights, p = draw("ppmi", 8192, 16, 0, n=2, least=3.0)
     basis = prepare(weights)
-    score = tbat(basis, p, DELTA, 1e-3, "here")
-    assert (score.high - score.low <= 1e-3).all()
+    score = mass(basis, p, DELTA, 1e-3, "here")
+    assert (score["high"] - score["low"] <= 1e-3).all()
     q = bat_decoder(weights, mass_tolerance=1e-3)(p)
-    np.testing.assert_allclose(np.where(q > 0, p, 0).sum(axis=1), 1 - score.high, atol=1e-12)
+    np.testing.assert_allclose(np.where(q > 0, p, 0).sum(axis=1), 1 - score["high"], atol=1e-12)
     np.testing.assert_allclose(q.sum(axis=1), 1)
 
 
@@ -145,10 +145,10 @@ def test_a_wide_bracket_of_a_large_vocabulary_is_counted_instead_of_refused(monk
     nothing = lambda head, p, bound, _: Position(head, p, bound - 1, np.zeros(len(p), np.int8))  # noqa: E731
     monkeypatch.setattr(reject, "solve", nothing)
     weights, p = draw("gauss", 40_000, 2, 0)
-    score = tbat(prepare(weights), p, DELTA, 1e-9, "here")
-    assert score.undecided.dtype == np.int32
-    assert score.undecided.tolist() == [40_000]
-    assert (score.low[0], score.high[0]) == (0, pytest.approx(1))
+    score = mass(prepare(weights), p, DELTA, 1e-9, "here")
+    assert score["undecided"].dtype == np.int32
+    assert score["undecided"].tolist() == [40_000]
+    assert (score["low"][0], score["high"][0]) == (0, pytest.approx(1))
 
 
 @pytest.mark.parametrize(("nats", "bound"), [(3.0, 1.25), (5.0, 1.25), (3.0, 2.5)])

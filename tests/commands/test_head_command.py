@@ -31,6 +31,7 @@ from oversmoothing.commands.one_head.text import LENGTH, passages
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.models.gpt_config import GPTConfig
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.models.model import GPT
 from oversmoothing.models.source import tokenizer_of
 from oversmoothing.models.weights import save_model
@@ -544,7 +545,7 @@ def test_the_interval_of_two_passages_by_hand():
     log_q = np.log(np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]))
     kl = rel_entr(p, np.exp(log_q)).sum(axis=1)
     mine = np.log(3) - [-(row @ np.log(row)) for row in p]  # of both, the uniform distribution is the nearest
-    found = forced((weights, None), p, log_q, np.array([3, 7]))
+    found = forced(ModelHead(weights), p, log_q, np.array([3, 7]))
     assert found["passages"] == 2
     for name, values in (("kl", kl), ("forced", mine)):
         assert found[name] == pytest.approx({"mean": values.mean(), "low": values.min(), "high": values.max()})

@@ -8,11 +8,11 @@ import torch
 from hub_models import TEXT, write_gemma2
 
 from oversmoothing.commands import main
-from oversmoothing.commands.one_head import size as library
-from oversmoothing.commands.one_head.size import Sizes
+from oversmoothing.commands.one_head.size import Sizes, by_kept, order_of
 from oversmoothing.commands.one_head.text import Passage
 from oversmoothing.commands.size import needed, report
 from oversmoothing.forced.projection import project
+from oversmoothing.measures import best_head as library
 from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import save_model
@@ -93,10 +93,10 @@ def test_a_model_of_the_hub(llama, capsys):
 def test_the_mass_on_the_commonest_tokens_by_hand():
     """Outside the held passage tokens are counted 1, 4, 0, 4: the commonest are 1, 3, 0, and of 2 nothing is known."""
     tokens = np.array([0, 1, 1, 1, 1, 3, 3, 3, 3, 2, 2, 3])
-    order = library.order_of(tokens, [Passage(tokens[9:], np.array([1]))])
+    order = order_of(tokens, [Passage(tokens[9:], np.array([1]))])
     assert order.tolist() == [1, 3, 0]
     p = np.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.5, 0.25, 0.0]])
-    found = library.by_kept(p, np.array([0, 1]), order, [1, 2, 3, 4, 5])
+    found = by_kept(p, np.array([0, 1]), order, [1, 2, 3, 4, 5])
     assert [row.size for row in found] == [1, 2, 3]
     assert [row.acceptance for row in found] == pytest.approx([0.35, 0.55, 0.725])
 

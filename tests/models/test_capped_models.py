@@ -20,7 +20,6 @@ from oversmoothing.models.pretrained.auto import softcap_in
 from oversmoothing.models.spectra import ALONE, read_facts, read_head
 from oversmoothing.models.truths.load import check_token_lm, load_causal_lm, load_token_lm, load_truth
 from oversmoothing.samples.bat import decoder_of
-from oversmoothing.scores.tbat import choose_basis
 from oversmoothing.store.parquet import open_writer
 
 CPU = torch.device("cpu")
@@ -151,7 +150,7 @@ def test_a_capped_head_is_read_as_linear_by_nobody_who_does_not_say_so(stored, t
     beside = head_file(stored[0])
     assert read_facts(beside)["cap"] == "2.0"
     assert np.array_equal(read_head(beside, capped=True), stored[1])
-    for read in (read_head, read_model_head, lambda path: choose_basis(path, "full")):
+    for read in (read_head, read_model_head):
         with pytest.raises(UserError, match=r"soft\.head\.safetensors: its logits are capped at 2, and what is asked"):
             read(beside)
     write_gemma2(tmp_path, 256, LOOSE)

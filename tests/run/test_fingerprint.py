@@ -48,9 +48,9 @@ def test_what_redoes_what(tmp_path, monkeypatch):
     edit(model, '    """Causal multi-head self-attention, which sees `reach` tokens before its own, or all."""\n', "")
     assert not changed()
     with model.open("a") as file:
-        file.write("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import oversmoothing.scores.tbat\n")
+        file.write("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import oversmoothing.scores.sums\n")
     assert "train.py" in changed()
-    edit(scripts / "oversmoothing/scores/tbat.py", "def choose_basis(", "X = 1\n\n\ndef choose_basis(")
+    edit(scripts / "oversmoothing/scores/sums.py", "def pure_means(", "X = 1\n\n\ndef pure_means(")
     assert "train.py" not in changed()  # which only type checkers read there
     edit(scripts / "oversmoothing/tables/models.story.md", "Learning rates tried", "Learning rates that were tried")
     told = changed()
@@ -82,9 +82,8 @@ def test_what_no_import_names_is_imported_through_one_door():
     assert names == {f"oversmoothing/{name}.py" for name in ("jobs", "scores/catalogue/decoders", *others)}
 
 
-FREE = (
-    "score tbat tbat_approximation head_logits score_table samples_table architecture_figure build_corpus draw_windows"
-)
+TBAT = "oversmoothing/measures/entries/tbat.py"
+FREE = "score measure head_logits score_table samples_table architecture_figure build_corpus draw_windows"
 
 
 def test_scoring_and_tables_are_free_of_torch():
@@ -275,9 +274,9 @@ def lock(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("package", "redone", "kept"),
     [
-        ("torch", ["train.py", "logits.py"], ["score.py", "tbat.py", "score_table.py"]),
-        ("scipy", ["tbat.py"], ["train.py", "logits.py"]),
-        ("numba", ["tbat.py"], ["train.py", "logits.py", "build_corpus.py"]),
+        ("torch", ["train.py", "logits.py"], ["score.py", TBAT, "score_table.py"]),
+        ("scipy", [TBAT], ["train.py", "logits.py"]),
+        ("numba", [TBAT], ["train.py", "logits.py", "build_corpus.py"]),
         ("numpy", ["train.py", "score.py"], ["fetch.py"]),
         ("tokenizers", ["learn_tokens.py"], ["train.py", "score.py"]),
         ("seaborn", [], ["train.py", "score.py", "losses_figure.py"]),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
@@ -13,10 +14,9 @@ from oversmoothing.models.logit_files import WindowLogits, read_logits
 from oversmoothing.models.on_gpu import to_gpu
 from oversmoothing.scores.catalogue.metrics import OF_DISTRIBUTIONS
 from oversmoothing.scores.decoding import decoder
-from oversmoothing.scores.files import ScoreRows
+from oversmoothing.scores.files import SCORES, ScoreRows
 from oversmoothing.scores.metrics import score_window
 from oversmoothing.scores.sums import mean_brackets, pure_means, summarise_scores
-from oversmoothing.scores.tbat import TBAT_SCORES
 
 V = 256
 
@@ -68,7 +68,8 @@ def test_the_width_of_brackets_is_by_decoding_and_scores_without_them_have_none(
         (0, None, decoding, high - width / 2, high - width, high, undecided)
         for decoding, width in (("pure", 0.2), ("greedy", 0.0), ("pure", 0.4))
     ]
-    path = write_scores(tmp_path / "tbat.parquet", scores, TBAT_SCORES)
+    more = {"low": pa.float64(), "high": pa.float64(), "undecided": pa.int32()}
+    path = write_scores(tmp_path / "tbat.parquet", scores, pa.schema([*SCORES, *more.items()]))
     assert mean_brackets(path) == pytest.approx({"pure": 0.3, "greedy": 0.0})
     assert mean_brackets(write_scores(tmp_path / "tto.parquet", [(0, "truth", "pure", np.ones(5))])) == {}
 

@@ -1,15 +1,20 @@
 """A model beside a truth at each position: numbers worked by hand, and llama.cpp's definitions, read literally."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from step_jobs import job, write_logits
 
-import side_by_side as step
+import measure as step
+from oversmoothing.measures.entries.side_by_side import KINDS, LOG_FLOOR, compared
 from oversmoothing.scores.metrics import softmax
-from oversmoothing.scores.side_by_side import LOG_FLOOR, ROWS, SideBySide, side_by_side
+
+
+def side_by_side(*given):
+    return SimpleNamespace(**compared(*given))
 
 
 def test_two_positions_worked_by_hand():
@@ -91,10 +96,10 @@ def test_what_is_impossible_gives_finite_values():
 
 def test_rows_are_compared_a_chunk_at_a_time(monkeypatch):
     model, base, tokens = pairs(11, 30)
-    whole = side_by_side(model, base, np.array(tokens))
-    monkeypatch.setattr("oversmoothing.scores.side_by_side.VALUES", 70)
-    for one, other in zip(whole, side_by_side(model, base, np.array(tokens)), strict=True):
-        assert one.tolist() == other.tolist()
+    whole = compared(model, base, np.array(tokens))
+    monkeypatch.setattr("oversmoothing.measures.entries.side_by_side.VALUES", 70)
+    for name, other in compared(model, base, np.array(tokens)).items():
+        assert whole[name].tolist() == other.tolist()
 
 
 def test_mistakes():
@@ -111,15 +116,14 @@ def test_the_step_writes_each_position_beside_each_truth(tmp_path):
         write_logits(tmp_path / f"{name}.parquet", {0: logits[:6], 1: logits[6:]}, targets)
     truths = [tmp_path / "whole.parquet", tmp_path / "other.parquet"]
     out = tmp_path / "out.parquet"
-    step.main(
-        job({"model": tmp_path / "q4.parquet", "truths": truths}, out, {"truths": ["whole", "other"]}, model="q4")
-    )
+    inputs, named = {"model": tmp_path / "q4.parquet", "truths": truths}, {"truths": ["whole", "other"]}
+    step.main(job(inputs, out, named, {"measure": "side_by_side"}, model="q4"))
     rows = pq.read_table(out).to_pandas()
-    assert pq.read_schema(out).names == ROWS.names
+    assert pq.read_schema(out).names == ["window", "position", "truth", *KINDS]
     own = rows[rows.truth == "whole"]
     expected = side_by_side(model, base, np.array(tokens))
     assert own.window.tolist() == [0] * 6 + [1] * 6
     assert own.position.tolist() == [*range(6), *range(6)]
-    for name in SideBySide._fields:
+    for name in KINDS:
         assert own[name].tolist() == getattr(expected, name).tolist()
     assert len(rows) == 24

@@ -10,15 +10,16 @@ import pytest
 from safetensors.numpy import save_file
 from step_jobs import job, outputs, write_logits
 
-import tbat as script
-import tbat_approximation
+import measure as script
 import tbat_approximation_table
 from oversmoothing.bat.basis import prepare
 from oversmoothing.bat.reject import RejectSet, reject_set
 from oversmoothing.jobs import UserError
+from oversmoothing.measures.entries.tbat import bounds, full, mass
+from oversmoothing.measures.files import read_windows
+from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logits import hidden_schema, window_keys
 from oversmoothing.scores.probabilities import softmax
-from oversmoothing.scores.tbat import choose_basis, read_states, tbat
 from oversmoothing.store.parquet import open_writer, vector_array
 from oversmoothing.tables.record import read_record
 
@@ -52,9 +53,9 @@ def model(tmp_path):
     return tmp_path
 
 
-def tbat_job(folder, settings, hidden=None):
+def tbat_job(folder, settings, hidden=None, measure="tbat"):
     inputs = {"weights": folder / "w.safetensors", "logits": folder / "logits.parquet", "hidden": hidden}
-    return job(inputs, folder / "out.parquet", settings, model="bn8")
+    return job(inputs, folder / "out.parquet", settings, {"measure": measure}, model="bn8")
 
 
 def test_the_script_writes_the_mass_of_every_positions_set(model):
@@ -65,7 +66,7 @@ def test_the_script_writes_the_mass_of_every_positions_set(model):
     }
     assert scores.truth.isna().all()
     logits = np.stack(pd.read_parquet(model / "logits.parquet").logits.to_numpy()).astype(np.float64)
-    expected = reject_set(choose_basis(model / "w.safetensors", "full"), softmax(logits), 0.2).mass[0]
+    expected = reject_set(full(read_model_head(model / "w.safetensors")), softmax(logits), 0.2).mass[0]
     pure = scores[scores.decoding == "pure"]
     np.testing.assert_allclose(pure.value, expected, rtol=1e-6)
     np.testing.assert_array_equal(pure.low, pure.high)
@@ -92,23 +93,25 @@ def test_hidden_states_of_other_windows_are_refused(model):
     with open_writer(model / "hidden.parquet", table.schema, {}) as writer:
         writer.write_table(table.slice(0, 5))
     with pytest.raises(UserError, match=r"hidden\.parquet: other windows than .*logits\.parquet"):
-        list(read_states(model / "logits.parquet", model / "hidden.parquet"))
+        list(read_windows(model / "logits.parquet", {}, hidden=model / "hidden.parquet"))
 
 
 def test_a_head_behind_a_linear_has_no_tangent_space(model):
     config = {"rank": 8, "bottleneck_norm": "before"}
     save_file({"head.weight": np.eye(8, 4, dtype=np.float32)}, model / "w.safetensors", {"config": json.dumps(config)})
     with pytest.raises(UserError, match=r"set `metrics\.tbat\.condition: full`"):
-        choose_basis(model / "w.safetensors", "tangent")
+        script.main(tbat_job(model, {**SETTINGS, "condition": "tangent"}))
 
 
 def test_too_much_undecided_mass_is_an_error_that_names_the_key(model, monkeypatch):
     """Here every token is called undecided: the bracket is wider than any tolerance below 1."""
     monkeypatch.setattr(
-        "oversmoothing.scores.tbat.reject_set",
+        "oversmoothing.measures.entries.tbat.reject_set",
         lambda basis, p, *_: RejectSet(p, np.zeros(p.shape, bool), np.ones(p.shape, bool)),
     )
-    with pytest.raises(UserError, match=r"bn8, window 0: BAT left 64 tokens.*`metrics\.tbat\.mass_tolerance`, 1e-09"):
+    with pytest.raises(
+        UserError, match=r"logits\.parquet: window 0: BAT left 64 tokens.*`metrics\.tbat\.mass_tolerance`, 1e-09"
+    ):
         script.main(tbat_job(model, SETTINGS))
     assert not (model / "out.parquet").exists()
 
@@ -117,15 +120,15 @@ def test_a_tolerated_bracket_is_recorded_and_its_middle_is_the_score():
     generator = np.random.default_rng(0)
     basis = prepare(generator.normal(size=(64, 8)))
     p = softmax(generator.normal(size=(6, 64)))
-    exact, score = tbat(basis, p, 0.2, 0.0, "here"), tbat(basis, p, 0.2, 0.2, "here")
-    assert score.undecided.any()
-    assert ((score.low <= exact.low) & (exact.high <= score.high)).all()
-    np.testing.assert_allclose(score.value, (score.low + score.high) / 2)
+    exact, score = bounds(basis, p, 0.2, 0.0), mass(basis, p, 0.2, 0.2, "here")
+    assert score["undecided"].any()
+    assert ((score["low"] <= exact["low"]) & (exact["high"] <= score["high"])).all()
+    np.testing.assert_allclose(score["value"], (score["low"] + score["high"]) / 2, rtol=1e-6)
 
 
 def test_the_shortcut_rejects_more_and_stands_beside_the_exact_mass(model):
     settings = {"delta": 0.2, "mass_tolerance": 1e-9, "approximations": [2, 4, 8, 99], "per_window": 3, "windows": None}
-    tbat_approximation.main(tbat_job(model, settings))
+    script.main(tbat_job(model, settings, measure="tbat_approximation"))
     wide = pd.read_parquet(model / "out.parquet").pivot_table("value", ["window", "position"], "approximation")
     assert wide.columns.tolist() == [2, 4, 8]
     assert (wide.groupby("window").size() == 3).all()

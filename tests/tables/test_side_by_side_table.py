@@ -1,16 +1,17 @@
 """Means and quantiles of models beside truths: against NumPy and llama.cpp's definitions, on the page and printed."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from step_jobs import job, outputs
 
+import measure as measured
 import side_by_side_table as step
 from oversmoothing.comparison.report import side_by_side_text
-from oversmoothing.measures.entries.side_by_side import LEVELS
-from oversmoothing.scores.side_by_side import ROWS, SideBySide, rows_of
-from oversmoothing.store.parquet import open_writer
+from oversmoothing.measures.entries.side_by_side import KINDS, LEVELS
+from oversmoothing.measures.files import write_tables
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.side_by_side import UNITS, named, side_by_side_page, side_by_side_table
@@ -23,14 +24,16 @@ def found():
     """Eight windows of 50 positions."""
     rng = np.random.default_rng(0)
     kinds = rng.exponential(0.01, 400), rng.random(400) < 0.9, 0.02 * rng.normal(size=400), 0.1 * rng.normal(size=400)
-    return SideBySide(*(own.astype(bool if own.dtype == bool else np.float32) for own in kinds))
+    return SimpleNamespace(**{name: own.astype(KINDS[name]) for name, own in zip(KINDS, kinds, strict=True)})
 
 
 def written(folder, found, windows):
     """Write positions, as many in each window."""
-    with open_writer(folder / "q4.parquet", ROWS, {}) as writer:
-        for window, part in enumerate(zip(*(np.split(own, windows) for own in found), strict=True)):
-            writer.write_batch(rows_of(window, "whole", SideBySide(*part)))
+    parts = {name: np.split(own, windows) for name, own in vars(found).items()}
+    tables = (
+        measured.keyed(i, {"truth": "whole"}, {name: of[i] for name, of in parts.items()}) for i in range(windows)
+    )
+    write_tables(folder / "q4.parquet", tables, {})
     return folder / "q4.parquet"
 
 
@@ -113,7 +116,7 @@ def test_the_printed_report_has_the_quantiles_in_80_columns(table):
 
 def test_a_model_that_is_its_truth(tmp_path):
     """No divergence, and an interval of no width wherever there is one."""
-    same = SideBySide(np.zeros(60, np.float32), np.ones(60, bool), np.zeros(60, np.float32), np.zeros(60, np.float32))
+    same = SimpleNamespace(**{name: np.full(60, name == "same_top", kind) for name, kind in KINDS.items()})
     table = side_by_side_table([written(tmp_path, same, 6)], MODELS, 100, 0)
     assert value(table, "perplexity_ratio")["value"] == 1
     assert value(table, "same_top")["high"] == 1

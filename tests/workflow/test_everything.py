@@ -7,6 +7,7 @@ import subprocess
 
 import matplotlib.image
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -14,8 +15,9 @@ from recipes import CONFIG
 from study import listed, pages
 from test_notebook import cells
 
+import measure
 import window_means
-from oversmoothing.scores.side_by_side import ROWS
+from oversmoothing.measures.entries.side_by_side import KINDS
 from oversmoothing.tables.compare import compare
 
 IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
@@ -25,8 +27,9 @@ OF_ARMS = {
     "learning_rates",
     *listed("", "(?:with several (?:seeds|rates|truths|steps)|members from the hub beside)"),
 }  # of several seeds and rates: see test_arms
+SIDE = {name: np.zeros(1, kind) for name, kind in KINDS.items()}
 SCHEMAS = {  # of files that a study of one seed without models of the hub lacks
-    "side_by_side/{model}.parquet": ROWS,
+    "side_by_side/{model}.parquet": measure.keyed(0, {"truth": "a"}, SIDE).schema,
     "tables/window_means.parquet": window_means.SCHEMA,
 }
 WITHOUT_LATEX = ("frontier", "samples")

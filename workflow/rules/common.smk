@@ -139,6 +139,11 @@ def decoding_code(decodings, *more):
     return fingerprints(*files(link for entry in decodings for link in links(entry)), *more)
 
 
+def measured(name, decodings=()):
+    """Parameters of a rule of `measure.py`: its measure, and the code of that and of decodings."""
+    return {"measure": name, "by_name": decoding_code(decodings, f"oversmoothing/measures/entries/{name}.py")}
+
+
 def sampling_code(decodings, wildcards):
     """Code of decodings, and of the adapter of a model from the hub."""
     return decoding_code(decodings, *([ADAPTERS] if is_from_hub(wildcards) else []))

@@ -45,10 +45,10 @@ rule tbat:
     resources:
         **per_attempt(mem_mb=2000, runtime=240),
     params:
+        **measured("tbat", config["decodings"]),
         settings=settings(**OF_TBAT, condition=TBAT["condition"], decodings=config["decodings"]),
-        by_name=decoding_code(config["decodings"]),
     script:
-        step("tbat.py")
+        step("measure.py")
 
 
 rule tbat_approximation:
@@ -63,9 +63,10 @@ rule tbat_approximation:
     resources:
         **per_attempt(mem_mb=2000, runtime=240),
     params:
+        **measured("tbat_approximation"),
         settings=settings(**OF_TBAT, approximations=TBAT["approximations"]),
     script:
-        step("tbat_approximation.py")
+        step("measure.py")
 
 
 rule side_by_side:
@@ -79,6 +80,7 @@ rule side_by_side:
     resources:
         **per_attempt(mem_mb=2000, runtime=60),
     params:
+        **measured("side_by_side"),
         settings=lambda wildcards: settings(truths=truths_of(wildcards.model)),
     script:
-        step("side_by_side.py")
+        step("measure.py")

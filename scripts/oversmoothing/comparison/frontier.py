@@ -11,8 +11,8 @@ from oversmoothing.comparison.passages import draw_passages
 from oversmoothing.comparison.settings import Settings
 from oversmoothing.measures.catalogue import measures
 from oversmoothing.measures.entries.frontier import described, setting_of
+from oversmoothing.measures.frontiers import Frontiers
 from oversmoothing.measures.summaries import RESAMPLES, SEED, Sums
-from oversmoothing.scores.frontiers import Frontiers
 from oversmoothing.tables.record import record
 
 REFERENCE = "min-p"  # with which the other methods are compared

@@ -10,9 +10,10 @@ from scipy.special import log_softmax
 from oversmoothing.comparison.pair import Pair
 from oversmoothing.data.tokens.vocabulary import Vocabulary
 from oversmoothing.forced.divergence import divergence
-from oversmoothing.measures.window import OutputHead, Window
+from oversmoothing.measures.window import Window
 from oversmoothing.models.byte_windows import readings
 from oversmoothing.models.device import Compute
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.models.inference import run_windows
 from oversmoothing.models.logits import WindowStates
 from oversmoothing.models.truths.byte_view import ByteView, load_byte_view
@@ -93,7 +94,7 @@ class OfTokens:
             yield Seen(window, (of_model, of_truth), windows["scored"][row].as_py())
 
     @property
-    def heads(self) -> tuple[tuple[OutputHead, float | None], ...]:
+    def heads(self) -> tuple[tuple[ModelHead, float | None], ...]:
         """Heads of model and truth, and the c of logits c tanh(z / c), if they are capped."""
         return tuple((_head(model), model.cap) for model in (self.model, self.truth))
 
@@ -133,10 +134,12 @@ def open_stream(pair: Pair, compute: Compute) -> OfTokens | OfBytes:
     return OfBytes(pair, compute) if pair.why else OfTokens(pair, compute)
 
 
-def _head(model: TokenModel) -> OutputHead:
+def _head(model: TokenModel) -> ModelHead:
     """Return a model's head as arrays."""
-    weights, bias = model.head.weight.detach(), model.head.bias
-    return OutputHead(weights.float().cpu().numpy(), None if bias is None else bias.detach().float().cpu().numpy())
+    weights, bias = (
+        None if of is None else of.detach().float().cpu().numpy() for of in (model.head.weight, model.head.bias)
+    )
+    return ModelHead(weights, bias=bias, alone=True)
 
 
 def _bytes(view: ByteView, text: bytes, start: int) -> tuple[np.ndarray, np.ndarray]:

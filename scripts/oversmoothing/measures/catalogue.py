@@ -1,8 +1,8 @@
-"""Measures of a model over a text, each declared once, in a module of `oversmoothing.measures.entries`.
+"""Measures of a model, each declared once, in a module of `oversmoothing.measures.entries`.
 
-To add a measure, write such a module: a function of a `window.Window` that returns columns, one value per position
-measured, and `MEASURE`, which says what the function needs and how its columns become numbers. The table that it names,
-its page and its JSON have it from then on.
+To add a measure over a text, write such a module: a function of a `window.Window` that returns columns, one value per
+position measured, and `MEASURE`, which says what the function needs and how its columns become numbers. The table that
+it names, its page and its JSON have it from then on.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,14 +10,17 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from oversmoothing.jobs import import_by_name
 
 FOLDER = Path(__file__).parent / "entries"
-NEEDS = ("logits", "truth", "targets", "head", "sizes", "dropped")
+NEEDS = ("logits", "truth", "targets", "head", "hidden", "sizes", "dropped")
+POSITION = "position"  # a column with the place of each value in its window, where not all places are measured
+
+Columns = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -31,20 +34,23 @@ class Statistic:
     kind: str = "mean"  # "mean"; "ratio" of sums; "share", a ratio of means above 0; "largest", without an interval
     decimals: int | None = 4  # in tables; None: three significant digits
     levels: tuple[float, ...] = ()  # of the quantiles beside the mean
+    where: tuple[str, Callable[[np.ndarray], np.ndarray]] | None = None  # a column, and which of its values count
+    before: Callable[[np.ndarray], np.ndarray] | None = None  # applied to the values before they are summed
     through: Callable[[float], float] | None = None  # an increasing function of the mean, which is shown in its place
-    bracket: str | None = None  # column of the widths of the brackets of which the values are the middles
+    bracket: tuple[str, str] | None = None  # columns with the ends of the brackets of which the values are the middles
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What is measured of a window, and the numbers that are made of it."""
+    """What is measured of a model, and the numbers that are made of it."""
 
     name: str
-    of: Callable[..., Mapping[str, np.ndarray]]  # of a window and `settings`: columns, one value per position measured
+    of: Callable[..., Columns]  # of what `over` says and `settings`: columns, with one value per position measured
     needs: tuple[str, ...]  # some of `NEEDS`; what needs neither truth nor head is measured of the truth, too
     statistics: Mapping[str, Statistic]  # by the measure's name in the record
     table: str  # that has them
     settings: Mapping[str, Any] = field(default_factory=dict)  # keyword arguments of `of`, and their defaults
+    over: Literal["window", "sample", "head"] = "window"  # `window.Window`, `sample.Sample` or `models.heads.ModelHead`
 
     def with_settings(self, **values: Any) -> "Measure":
         """Return the measure with other values of some of its settings."""
@@ -53,9 +59,14 @@ class Measure:
         return replace(self, settings={**self.settings, **values})
 
 
+def find(name: str) -> Measure:
+    """Return a measure by its name, which is that of its module."""
+    found: Measure = import_by_name(f"{__package__}.entries.{name}").MEASURE
+    return found
+
+
 @cache
 def measures() -> dict[str, Measure]:
     """Return all measures by name, in alphabetical order of their modules."""
-    names = sorted(module.name for module in iter_modules([str(FOLDER)]))
-    found = (import_by_name(f"oversmoothing.measures.entries.{name}").MEASURE for name in names)
+    found = (find(module.name) for module in sorted(iter_modules([str(FOLDER)]), key=lambda module: module.name))
     return {measure.name: measure for measure in found}

@@ -1,33 +1,16 @@
 """One window of a text as measures see it: logits of a model and of a truth, and what follows from them."""
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import log_softmax
 
-from oversmoothing.bat.basis import Basis
-from oversmoothing.bat.basis import prepare as prepare_basis
-from oversmoothing.forced.head import Head
-from oversmoothing.forced.head import prepare as prepare_head
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.probabilities import softmax
 
-
-class OutputHead:
-    """The head of a model, with weights (v, d) and a bias (v,) or None; what is prepared of it is kept."""
-
-    def __init__(self, weights: np.ndarray, bias: np.ndarray | None) -> None:
-        self.weights, self.bias = weights, bias
-
-    @cached_property
-    def basis(self) -> Basis:
-        """The constraints of BAT."""
-        return prepare_basis(self.weights)
-
-    @cached_property
-    def prepared(self) -> Head:
-        """The head in the coordinates in which distributions are projected on what it can give."""
-        return prepare_head(self.weights, self.bias)
+if TYPE_CHECKING:
+    from oversmoothing.models.heads import ModelHead
 
 
 class Window:
@@ -43,7 +26,7 @@ class Window:
         The tokens that came next, int.
     truth : array, shape (n, v), optional
         Logits of the truth.
-    head : OutputHead, optional
+    head : ModelHead, optional
         The model's head, if its logits are linear in what enters it.
     sizes : array, shape (n,), optional
         Bytes of the text of each target.
@@ -51,6 +34,8 @@ class Window:
         Probability that the model gives to what is no token of the vocabulary.
     beside : array, shape (n,), optional
         The same of the truth.
+    hidden : array, shape (n, r), optional
+        What enters the head.
     """
 
     def __init__(
@@ -60,18 +45,20 @@ class Window:
         model: np.ndarray,
         targets: np.ndarray,
         truth: np.ndarray | None = None,
-        head: OutputHead | None = None,
+        head: "ModelHead | None" = None,
         sizes: np.ndarray | None = None,
         dropped: np.ndarray | None = None,
         beside: np.ndarray | None = None,
+        hidden: np.ndarray | None = None,
     ) -> None:
         self.number, self.count, self.model, self.targets = number, count, model, targets
         self.truth, self.head, self.sizes, self.dropped, self.beside = truth, head, sizes, dropped, beside
+        self.hidden = hidden
 
     @property
     def has(self) -> set[str]:
         """What measures may need of it, as `catalogue.NEEDS` names it."""
-        there = {"truth": self.truth, "head": self.head, "sizes": self.sizes, "dropped": self.dropped}
+        there = {name: getattr(self, name) for name in ("truth", "head", "hidden", "sizes", "dropped")}
         return {"logits", "targets", *(name for name, value in there.items() if value is not None)}
 
     @cached_property

@@ -48,7 +48,9 @@ KEYS = {
     "revision": Column(TEXT, "of a model from the hub"),
     "learning_rate": Column(NUMBER, "peak of the training's"),
     "step": Column(WHOLE, "number of training steps taken"),
-    "part": Column(TEXT, "what of a model learned on: `head`, `last_block`, `all`; `scratch`: a new model, from the start"),
+    "part": Column(
+        TEXT, "what of a model learned on: `head`, `last_block`, `all`; `scratch`: a new model, from the start"
+    ),
     "layer": Column(WHOLE, "block, counted from 1"),
     "representation": Column(TEXT, "matrix whose singular values are meant"),
     "condition": Column(TEXT, "which inputs the head is given: `free`, any; `reachable`, those behind its LayerNorm"),

@@ -1,20 +1,15 @@
 """Models beside their truths, as llama.cpp's ``--kl-divergence`` compares them: means and quantiles of positions."""
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from oversmoothing.measures.entries.side_by_side import LEVELS, MEASURE
-from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
-from oversmoothing.numerics.window_quantiles import window_quantiles
-from oversmoothing.store.parquet import read_table
+from oversmoothing.measures.entries.side_by_side import MEASURE
+from oversmoothing.measures.summaries import read_sums
 from oversmoothing.tables.page import MODEL, Page, Section, directions, labelled, literal, pivot
-from oversmoothing.tables.record import facts, numbers, record
+from oversmoothing.tables.record import facts, record
 from oversmoothing.tables.story import legend
 
 NAMES = {1: "max", 0.5: "median", 0: "min"}
@@ -28,41 +23,13 @@ TITLE = "Models beside their truths, as llama.cpp compares them."
 def side_by_side_table(
     paths: Iterable[str | Path], models: Iterable[Mapping[str, Any]], resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Record of the `UNITS`, and of quantiles of KL and dp, of each model beside each truth, from their files."""
-    rows = []
-    for model, path in zip(models, paths, strict=True):
-        positions = read_table(path).to_pandas()
-        for truth, of_truth in positions.groupby("truth", sort=False, observed=True):
-            for row in _measured(of_truth, resamples, seed):
-                unit, better = UNITS[row["measure"]]
-                rows.append({**facts(model), "truth": truth, **row, "unit": unit, "better": better})
-    return record(rows)
-
-
-def _measured(positions: pd.DataFrame, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one model beside one truth."""
-    windows = positions.window.to_numpy()
-
-    def mean(values: np.ndarray) -> Summary:
-        sums = WindowSums()
-        sums.add(windows, values)
-        return summarise(sums, resamples, seed)
-
-    means = {name: mean(positions[name].to_numpy(np.float64)) for name in ("log_ratio", "same_top", "kl", "dp")}
-    means["perplexity_ratio"] = _mapped(means["log_ratio"], math.exp)
-    means["dp_rms"] = _mapped(mean(positions.dp.to_numpy(np.float64) ** 2), math.sqrt)
-    for measure in UNITS:
-        yield {"measure": measure, **numbers(means[measure])}
-    for measure in SPREAD:
-        for found in window_quantiles(positions[measure].to_numpy(), windows, LEVELS, resamples, seed):
-            held = {"value": found.value, "low": found.low, "high": found.high, "n": len(positions)}
-            yield {"measure": measure, "quantile": found.level, **held}
-
-
-def _mapped(summary: Summary, to: Any) -> Summary:
-    """Summary of an increasing function of a mean, whose interval is that of the mean, mapped; without sd."""
-    mapped = {name: to(value) for name in ("mean", "low", "high") if not math.isnan(value := getattr(summary, name))}
-    return replace(summary, sd=math.nan, **mapped)
+    """Return the record of the `UNITS`, and of quantiles of KL and dp, of each model beside each truth."""
+    return record(
+        {**facts(model), "truth": truth, **row}
+        for model, path in zip(models, paths, strict=True)
+        for truth, sums in read_sums(path, MEASURE).items()
+        for row in sums.rows(resamples, seed)
+    )
 
 
 def named(level: float) -> str:

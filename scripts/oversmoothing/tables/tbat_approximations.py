@@ -8,7 +8,6 @@ import pandas as pd
 
 from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.scores.catalogue.metrics import METRICS
-from oversmoothing.scores.tbat import APPROXIMATED
 from oversmoothing.store.parquet import read_groups
 from oversmoothing.tables.page import IN_BRACKETS, MODEL, Page, Section, pivot
 from oversmoothing.tables.record import facts, numbers, record
@@ -46,7 +45,7 @@ def approximation_page(table: pd.DataFrame, title: str) -> Page:
 def summarise_approximations(path: str | Path, resamples: int, seed: int) -> dict[int, tuple[Summary, Summary]]:
     """Return summaries by rank of approximation, the exact head last: of TBAT, and of its excess over exact TBAT."""
     sums: dict[int, tuple[WindowSums, WindowSums]] = {}
-    for group in read_groups(path, APPROXIMATED.names):
+    for group in read_groups(path, ["window", "position", "approximation", "value"]):
         windows, ranks, values = (group[name].to_numpy() for name in ("window", "approximation", "value"))
         by_rank = {rank: values[ranks == rank] for rank in dict.fromkeys(ranks.tolist())}
         exact = list(by_rank.values())[-1]

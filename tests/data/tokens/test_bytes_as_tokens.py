@@ -15,9 +15,9 @@ from transformers import AutoConfig, AutoModelForCausalLM
 import draw_windows as windows_script
 import head_logits as head_script
 import logits as logits_script
+import measure as measure_script
 import sample as sample_script
 import score as score_script
-import tbat as tbat_script
 from oversmoothing.data.tokens.vocabulary import load_tokenizer, vocabulary_of
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.jobs import UserError
@@ -101,7 +101,8 @@ def score(folder, model, truths):
 def measure_tbat(path, logits, condition, weights, hidden):
     inputs = {"weights": weights, "logits": logits} | ({"hidden": hidden} if condition == "tangent" else {})
     limits = {"delta": DELTA, "mass_tolerance": 1e-9, "per_window": None, "windows": None}
-    tbat_script.main(job(inputs, path, settings={**limits, "condition": condition, "decodings": DECODINGS}))
+    asked = {**limits, "condition": condition, "decodings": DECODINGS}
+    measure_script.main(job(inputs, path, settings=asked, measure="tbat"))
 
 
 def both(folder, file):

@@ -13,11 +13,11 @@ from markdown_it import MarkdownIt
 from safetensors.numpy import save_file
 from step_jobs import job
 
+import measure
 from oversmoothing.jobs import UserError
 from oversmoothing.store.parquet import read_table, write_table
 from oversmoothing.store.provenance import provenance
 from oversmoothing.tables.formats import latex, markdown
-from studies.argmaxable_classes import measure
 from studies.argmaxable_classes.table import argmaxability_page, argmaxability_table, read_published_sets
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published/table_b.csv"
@@ -138,7 +138,7 @@ def save_model(path, rank, norm, seed=0):
 
 def run_script(tmp_path, hidden=()):
     inputs = {"weights": str(tmp_path / "w.safetensors"), "hidden": hidden}
-    measure.main(job(inputs, tmp_path / "out.parquet", model="bn4-s1"))
+    measure.main(job(inputs, tmp_path / "out.parquet", {}, {"measure": "argmaxability"}, model="bn4-s1"))
     return read_table(tmp_path / "out.parquet")
 
 
@@ -188,5 +188,5 @@ def test_undecided_classes_are_null(tmp_path):
 def test_a_head_with_nan_is_named(tmp_path):
     config = {"config": json.dumps({"rank": 6, "bottleneck_norm": "before"})}
     save_file({"head.weight": np.array([[1, 2], [np.nan, 1]])}, tmp_path / "w.safetensors", config)
-    with pytest.raises(UserError, match=r"w\.safetensors: its head: .*row 1 has NaN"):
+    with pytest.raises(UserError, match=r"w\.safetensors: .*row 1 has NaN"):
         run_script(tmp_path)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from oversmoothing.bat.basis import prepare
-from oversmoothing.scores.cuts import Plane, cuts, in_hindsight, of_bat, places
-from oversmoothing.scores.frontiers import Resampled, area, frontier, gain
+from oversmoothing.measures.cuts import Plane, cuts, in_hindsight, of_bat, places
+from oversmoothing.measures.frontiers import Resampled, area, frontier, gain
 from oversmoothing.scores.metrics import tto
 from oversmoothing.scores.probabilities import renormalised
 

@@ -9,10 +9,10 @@ from default_config import default
 import plan
 from checks.config import check
 from oversmoothing.bat.basis import prepare
+from oversmoothing.measures.cuts import FIRST, LAST
 from oversmoothing.measures.entries.frontier import METHODS
+from oversmoothing.measures.frontiers import Frontiers
 from oversmoothing.models.logit_files import WindowLogits
-from oversmoothing.scores.cuts import FIRST, LAST
-from oversmoothing.scores.frontiers import Frontiers
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.formats import markdown
 from oversmoothing.tables.record import chosen, facts, record

@@ -6,11 +6,12 @@ import pyarrow as pa
 import pytest
 
 from oversmoothing.forced.projection import project
+from oversmoothing.measures.best_head import beside_best
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.store.parquet import write_table
 from studies.forced_part import best_head
-from studies.forced_part.best_head import BEST_HEAD_SCORES, beside_best, chosen
-from studies.forced_part.best_head_table import best_head_page, summarise_best_head, sums_of
-from studies.forced_part.table import measures_table
+from studies.forced_part.best_head import BEST_HEAD_SCORES, chosen
+from studies.forced_part.best_head_table import best_head_page, measures_table, summarise_best_head, sums_of
 
 
 def truths(n, v, rank):
@@ -24,16 +25,16 @@ def test_the_best_head_is_fitted_to_one_half_and_never_worse_there():
     p, planted = truths(80, 12, 3)
     fitted = np.arange(80) // 10 % 2 == 0
     trained = planted + 0.3 * np.random.default_rng(0).normal(size=planted.shape)
-    free, best, gap = beside_best(trained, None, p, fitted)
+    free, best, gap = beside_best(ModelHead(trained), p, fitted).values()
     np.testing.assert_allclose(free, project(trained, p).forced, atol=1e-12)
     assert free.mean() > 0.01
     assert best.max() < 1e-6  # the planted head, also where it was not fitted
     assert gap.max() < 1e-8
     changed = p.copy()
     changed[~fitted] = changed[~fitted][:, ::-1]
-    np.testing.assert_array_equal(beside_best(trained, None, changed, fitted)[1][fitted], best[fitted])
+    np.testing.assert_array_equal(beside_best(ModelHead(trained), changed, fitted)["best"][fitted], best[fitted])
     poor = np.random.default_rng(1).normal(size=(12, 2))
-    free, best, _ = beside_best(poor, None, p, fitted)
+    free, best, _ = beside_best(ModelHead(poor), p, fitted).values()
     assert best[fitted].mean() < free[fitted].mean()
 
 

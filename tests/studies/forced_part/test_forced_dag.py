@@ -10,6 +10,7 @@ from study import ROOT
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.division import on_family
 from oversmoothing.forced.projection import project_on
+from oversmoothing.measures.entries.forced import family
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.store.parquet import read_table
@@ -35,7 +36,7 @@ def test_forced_and_the_rest_are_the_divergence_at_every_position(everything, mo
     results = everything.folder / "results"
     found = read_table(results / f"scores/forced/{model}.parquet").to_pandas()
     rank = int(re.findall(r"\d+", model)[0]) if kind == "svd" else None
-    head = read_model_head(weights_of(results, model, kind), rank).prepared()
+    head = family(read_model_head(weights_of(results, model, kind), rank))
     p = np.exp(log_softmax(logits(results, "truth").astype(np.float64), axis=1))
     q = on_family(head, logits(results, model))
     nearest = project_on(head, p)  # not from the model's own distribution

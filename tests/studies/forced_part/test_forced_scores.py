@@ -8,6 +8,7 @@ from scipy.special import log_softmax
 from step_jobs import job as step_job
 from step_jobs import outputs, write_logits
 
+import measure as step
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.division import on_family
 from oversmoothing.forced.face import UNDECIDED
@@ -18,15 +19,22 @@ from oversmoothing.models.logit_files import head_file, save_head, states_batch,
 from oversmoothing.models.logits import WindowStates
 from oversmoothing.models.spectra import ALONE
 from oversmoothing.numerics.layer_norm import behind_norm
+from oversmoothing.scores.files import NAME
 from oversmoothing.scores.metrics import tto, tv
 from oversmoothing.scores.nucleus import nucleus
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.store.tensors import stored, write_tensors
 from oversmoothing.tables.record import read_record
-from studies.forced_part import measure as step
 from studies.forced_part import table as table_step
-from studies.forced_part.measure import FORCED_SCORES
 
+FORCED_SCORES = pa.schema(
+    [
+        *[("window", pa.int32()), ("position", pa.int32()), ("truth", NAME)],
+        *((name, pa.float64()) for name in ("kl", "forced", "rest", "gap")),
+        *((name, pa.float32()) for name in ("tto", "tv", "nearest_tto", "nearest_tv")),
+        *[("face", pa.int8()), ("norm_forced", pa.float64())],
+    ]
+)
 V, R, TAU = 24, 5, 0.9
 RNG = np.random.default_rng(0)
 HEAD, GAIN = RNG.normal(size=(V, R)).astype(np.float32), (1 + RNG.random(R)).astype(np.float32)
@@ -65,7 +73,7 @@ def job(tmp_path):
     inputs = {"weights": tmp_path / "weights.safetensors", "model": tmp_path / "model.parquet"}
     inputs["truths"] = [tmp_path / "truth.parquet", tmp_path / "other.parquet"]
     settings = {"rank": None, "tau": TAU, "per_window": None, "norm_per_window": None, "truths": ["truth", "other"]}
-    return step_job(inputs, tmp_path / "bn5-s1.parquet", settings, model="bn5-s1")
+    return step_job(inputs, tmp_path / "bn5-s1.parquet", settings, {"measure": "forced"}, model="bn5-s1")
 
 
 def run(job):

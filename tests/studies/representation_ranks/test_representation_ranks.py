@@ -10,14 +10,16 @@ from safetensors.numpy import save_file
 from scipy.special import softmax
 from step_jobs import job, outputs
 
+import measure as step
 from oversmoothing.jobs import UserError
+from oversmoothing.measures.entries.ranks import matrices, ranks
+from oversmoothing.measures.sample import Sample, read_sample
 from oversmoothing.models.drawn_rows import draw_rows
+from oversmoothing.models.heads import ModelHead, read_model_head
 from oversmoothing.models.logits import WindowStates, hidden_schema, logits_schema
 from oversmoothing.store.parquet import open_writer, read_table, write_table
 from oversmoothing.tables.record import read_record
-from studies.representation_ranks import measure as step
 from studies.representation_ranks import table as shown
-from studies.representation_ranks.measure import RANKS, heads, measure, representations
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "resources/published/table_7_3.csv"
 V, WIDTH, RANK = 40, 24, 6
@@ -55,31 +57,40 @@ def save_model(folder, norm="after", bad=None):
 
 def run_script(folder):
     files = {name: folder / f"{name}.parquet" for name in ("logits", "hidden")}
-    step.main(job(files | {"weights": folder / "w.safetensors"}, folder / "ranks.parquet", SETTINGS, model="bn6-s1"))
+    step.main(
+        job(
+            files | {"weights": folder / "w.safetensors"},
+            folder / "ranks.parquet",
+            SETTINGS,
+            {"measure": "ranks"},
+            model="bn6-s1",
+        )
+    )
     return read_table(folder / "ranks.parquet").to_pandas().set_index(["representation", "measure"])
 
 
 @pytest.mark.parametrize("norm", ["after", "before"])
 def test_a_norm_after_the_bottleneck_costs_a_dimension(tmp_path, norm):
-    ranks = run_script(save_model(tmp_path, norm))
+    found = run_script(save_model(tmp_path, norm))
     lost = norm == "after"
-    numerical = ranks.value.xs("numerical_rank", level="measure").to_dict()
+    numerical = found.value.xs("numerical_rank", level="measure").to_dict()
     assert numerical.pop("probabilities") == V or not lost
     expected = {"logits": RANK - lost, "post": RANK - lost, "pre": WIDTH, "head": RANK}
     assert numerical == expected | ({"reachable_head": RANK - 1} if lost else {})
-    assert ranks.loc["logits", "n"].eq(64).all()
-    assert ranks.loc["head", ["n", "d"]].drop_duplicates().to_numpy().tolist() == [[V, RANK]]
-    matrices = representations(tmp_path / "logits.parquet", tmp_path / "hidden.parquet", 64, 7)
+    assert found.loc["logits", "n"].eq(64).all()
+    assert found.loc["head", ["n", "d"]].drop_duplicates().to_numpy().tolist() == [[V, RANK]]
+    head = read_model_head(tmp_path / "w.safetensors")
+    own = matrices(read_sample(tmp_path / "logits.parquet", tmp_path / "hidden.parquet", head, 64, 7))
     rows = draw_rows(tmp_path / "logits.parquet", 64, 7)
     for name, file in (("logits", "logits"), ("post", "hidden"), ("pre", "hidden")):
         whole = np.array(read_table(tmp_path / f"{file}.parquet")[name].to_pylist(), np.float32)
-        np.testing.assert_array_equal(matrices[name], whole[rows])
-    np.testing.assert_allclose(matrices["probabilities"], softmax(matrices["logits"].astype(float), axis=1), rtol=1e-12)
-    for name, matrix in (matrices | heads(tmp_path / "w.safetensors")).items():
+        np.testing.assert_array_equal(own[name], whole[rows])
+    np.testing.assert_allclose(own["probabilities"], softmax(own["logits"].astype(float), axis=1), rtol=1e-12)
+    for name, matrix in own.items():
         sigma = np.linalg.svd(matrix.astype(float), compute_uv=False)
         shares = sigma[sigma > 1e-12 * sigma[0]] / sigma.sum()
-        assert ranks.value[name, "effective_rank"] == pytest.approx(np.prod(shares**-shares))
-        assert ranks.value[name, "above_threshold"] == (sigma > 0.01 * sigma[0]).sum()
+        assert found.value[name, "effective_rank"] == pytest.approx(np.prod(shares**-shares))
+        assert found.value[name, "above_threshold"] == (sigma > 0.01 * sigma[0]).sum()
 
 
 def test_logits_that_are_not_finite_are_named(tmp_path):
@@ -89,7 +100,7 @@ def test_logits_that_are_not_finite_are_named(tmp_path):
 
 def test_a_matrix_without_a_rank_is_named():
     with pytest.raises(ValueError, match="post: NaN"):
-        measure({"pre": np.eye(3), "post": np.full((3, 3), np.nan)})
+        ranks(Sample(np.eye(3), np.full((3, 3), np.nan), np.eye(3), ModelHead(np.eye(3))))
 
 
 def test_hidden_states_of_other_windows(tmp_path):
@@ -122,7 +133,13 @@ def write_tables(folder):
             for measured in ("effective_rank", "above_threshold", "numerical_rank")
         ]
         path = folder / f"{model['model']}.parquet"
-        write_table(path, pa.Table.from_pylist(rows, schema=RANKS), {})
+        write_table(
+            path,
+            pa.Table.from_pylist(
+                rows,
+            ),
+            {},
+        )
         paths.append(path)
     settings = {"models": MODELS, "positions": 1024}
     shown.main(job({"ranks": paths, "published": PUBLISHED}, outputs(folder), settings))

@@ -13,8 +13,9 @@ import torch
 from tqdm import tqdm
 
 from oversmoothing.data.windows import read_windows, window_tokens
-from oversmoothing.forced.division import divide
 from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.measures.entries.forced import forced
+from oversmoothing.measures.window import Window
 from oversmoothing.models.device import setup
 from oversmoothing.models.head_gradient import best_approximation
 from oversmoothing.models.heads import read_model_head
@@ -26,7 +27,6 @@ from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.weights import load_metadata, load_model
 from oversmoothing.numerics.compiled import use_threads
 from oversmoothing.numerics.singular_values import singular_values
-from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from oversmoothing.scores.metrics import score
 from oversmoothing.scores.probabilities import softmax
@@ -93,7 +93,7 @@ def measure(
     rank, per_window = settings["backward_rank"], settings["forced"]
     passed = model.head.weight if rank is None else best_approximation(model.head.weight, rank)
     own = Sums(passed.detach().cpu(), dimensions=True)
-    head = read_model_head(weights).prepared() if per_window else None
+    head = read_model_head(weights) if per_window else None
     sums = {name: np.zeros(len(AGAINST_TRUTHS)) for name in truths}
     divided: dict[str, list[np.ndarray]] = {name: [] for name in truths}
     groups = {name: logit_groups(path) for name, path in truths.items()}
@@ -116,9 +116,9 @@ def measure(
                 scores = score(q, softmax(truth), [lambda p: p], AGAINST_TRUTHS, settings["tau"])[0]
                 sums[name] += scores.sum(axis=1, dtype=np.float64)
                 if head:
-                    at = positions_of(len(truth), per_window)
-                    _, nearest, rest = divide(head, state.logits[at], softmax(truth[at].astype(np.float64)))
-                    divided[name].append(np.stack([nearest.forced, rest]))
+                    window = Window(state.window, len(windows), state.logits, state.target, truth, head)
+                    found = forced(window, per_window, tau=None, norm_per_window=None)
+                    divided[name].append(np.stack([found["forced"], found["rest"]]))
     yield from own.rows(sigma)
     for name, totals in sums.items():
         for metric, total in zip(AGAINST_TRUTHS, totals, strict=True):

@@ -16,8 +16,11 @@ if KNOWN_INSIDE:
             model=one_of(KNOWN_INSIDE),
         resources:
             **per_attempt(mem_mb=2000, runtime=30),
+        params:
+            **measured("argmaxability"),
+            settings=settings(),
         script:
-            "measure.py"
+            step("measure.py")
 
     rule argmaxability_table:
         input:

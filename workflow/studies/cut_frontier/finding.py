@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from oversmoothing.scores.cuts import FIRST
+from oversmoothing.measures.cuts import FIRST
 from oversmoothing.tables.published import listed
 from oversmoothing.tables.record import chosen
 from studies.cut_frontier.table import LEVEL, PAIR

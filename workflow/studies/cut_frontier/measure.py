@@ -7,13 +7,14 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.bat.basis import Basis, prepare
+from oversmoothing.bat.basis import Basis
 from oversmoothing.jobs import Job, run
+from oversmoothing.measures.cuts import MEASURES, Plane, measured
+from oversmoothing.measures.entries.tbat import full
+from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import WindowLogits, read_logits
-from oversmoothing.models.spectra import read_head
 from oversmoothing.numerics.compiled import use_threads
 from oversmoothing.numerics.spaced_positions import positions_of
-from oversmoothing.scores.cuts import MEASURES, Plane, measured
 from oversmoothing.scores.files import NAME
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import open_writer
@@ -33,7 +34,7 @@ def main(job: Job) -> None:
     """Read a model's logits and head and the truths' logits; write sums over each window."""
     settings, model = job.params.settings, job.wildcards.model
     truths = dict(zip(settings["truths"], job.input.truths, strict=True))
-    basis = prepare(read_head(job.input.weights)) if settings["deltas"] else None
+    basis = read_model_head(job.input.weights).once(full) if settings["deltas"] else None
     use_threads(job.threads)
     windows = tqdm(read_logits(job.input.model, truths), desc=model, unit="window", disable=None)
     with open_writer(job.output[0], SUMS, provenance(settings, model=model)) as writer:

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.scores.cuts import BAT, ENDS, FIRST, HINDSIGHT, LAST, ORACLE
-from oversmoothing.scores.frontiers import Frontiers, frontier
+from oversmoothing.measures.cuts import BAT, ENDS, FIRST, HINDSIGHT, LAST, ORACLE
+from oversmoothing.measures.frontiers import Frontiers, frontier
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import PALETTE, handles, legend, style, titled, write_figure
 from oversmoothing.tables.formats import write_record

@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from oversmoothing.scores.cuts import FIRST, LAST
-from oversmoothing.scores.frontiers import AREA, BOUNDS, LEAKS
+from oversmoothing.measures.cuts import FIRST, LAST
+from oversmoothing.measures.frontiers import AREA, BOUNDS, LEAKS
 from oversmoothing.tables.page import Cell, Page, Section, Value, valued
 from oversmoothing.tables.record import chosen
 from oversmoothing.tables.story import legend

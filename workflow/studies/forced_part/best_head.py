@@ -10,11 +10,10 @@ import pandas as pd
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.forced.best_head import best_head
-from oversmoothing.forced.projection import project
 from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.measures.best_head import beside_best
+from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import logit_groups
-from oversmoothing.models.spectra import read_bias, read_head
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.files import NAME
 from oversmoothing.scores.probabilities import softmax
@@ -33,7 +32,7 @@ BEST_HEAD_SCORES = pa.schema(  # README.md says what each column is
 def main(job: Job) -> None:
     """Read a model's head, what it forces and the logits of the truths; write a row per position and truth."""
     settings, model = job.params.settings, job.wildcards.model
-    weights, bias = read_head(job.input.weights), read_bias(job.input.weights)
+    head = read_model_head(job.input.weights)
     scored = read_table(job.input.forced, ["window", "position", "truth", "kl", "forced"]).to_pandas()
     with open_writer(job.output[0], BEST_HEAD_SCORES, provenance(settings, model=model)) as writer:
         for truth, path in tqdm(list(zip(settings["truths"], job.input.truths, strict=True)), desc=model, disable=None):
@@ -45,8 +44,7 @@ def main(job: Job) -> None:
                     "windows.count: at least 2 are needed to fit heads to one half of them; or set "
                     "metrics.forced.best_head_per_window: null"
                 )
-            free, best, gap = beside_best(weights, bias, p, fitted)
-            table = rows.assign(fitted=fitted, free=free, best=best, gap=gap)[BEST_HEAD_SCORES.names]
+            table = rows.assign(fitted=fitted, **beside_best(head, p, fitted))[BEST_HEAD_SCORES.names]
             writer.write_table(pa.Table.from_pandas(table, BEST_HEAD_SCORES, preserve_index=False))
 
 
@@ -61,23 +59,6 @@ def chosen(scored: pd.DataFrame, logits: str | Path, per_window: int) -> tuple[p
         rows.append(spaced)
         p.append(softmax(values[at].astype(np.float64)))
     return pd.concat(rows, ignore_index=True), np.concatenate(p)
-
-
-def beside_best(
-    weights: np.ndarray, bias: np.ndarray | None, p: np.ndarray, fitted: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what a trained head and the best of its rank force of truths p (n, v), and the larger gap.
-
-    Each is (n,), in nats. The best head is fitted to the truths where `fitted` (n,) is True: once from the trained head
-    and once from `best_head.leading`, whichever ends lower on them.
-    """
-    trained = project(weights, p, bias)
-    rank = weights.shape[1]
-    if rank >= len(weights) - 1:
-        return trained.forced, np.zeros(len(p)), trained.gap
-    heads = [best_head(p[fitted], rank, start) for start in (weights, None)]
-    best = project(min(heads, key=lambda head: head.forced.mean()).weights, p)
-    return trained.forced, best.forced, np.maximum(trained.gap, best.gap)
 
 
 if __name__ == "__main__":

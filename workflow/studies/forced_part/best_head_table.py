@@ -1,8 +1,9 @@
 """Table of the parts of each model's distance from a truth: the rank's, its head's, its norm's and the rest."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -11,10 +12,12 @@ from oversmoothing.numerics.statistics import Summary, WindowSums, summarise
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import IN_BRACKETS, MODEL, Page, Section, pivot
+from oversmoothing.tables.record import facts, numbers, record
 from oversmoothing.tables.story import legend
 from studies.forced_part.added import ADDED, FORCED, OF_BEST_HEAD, with_added
-from studies.forced_part.table import Sums, added_section, by_window, measures_table
+from studies.forced_part.table import added_section, by_window
 
+Sums = dict[tuple[str, str], WindowSums]  # by truth and measure
 TITLE = "What a model's rank forces, and what its own head, norm and trunk add."
 FITTED, GAP = "rank_fitted", "gap"
 PARTS = ("rank", "head", "norm")
@@ -41,8 +44,11 @@ def main(job: Job) -> None:
     summed = {Path(path).stem: sums_of(path) for path in job.input.scores}
     how = settings["resamples"], settings["seed"]
     summaries = {model: summarise_best_head(*of_model, *how) for model, of_model in summed.items()}
-    windows = by_window({model: sums for model, (sums, _) in summed.items()}, ("kl", *PARTS))
-    table = with_added(measures_table(summaries, settings["models"]), OF_BEST_HEAD, windows)
+    parts = {
+        model: {key: own for key, own in sums.items() if key[1] in ("kl", *PARTS)}
+        for model, (sums, _) in summed.items()
+    }
+    table = with_added(measures_table(summaries, settings["models"]), OF_BEST_HEAD, by_window(parts))
     write_record(job.output, table, best_head_page(table))
 
 
@@ -77,6 +83,17 @@ def summarise_best_head(
     """Return summaries by truth and measure of what `sums_of` returns."""
     summaries = {key: summarise(own, resamples, seed) for key, own in sums.items()}
     return summaries | {(truth, GAP): gap for truth, gap in gaps.items()}
+
+
+def measures_table(
+    summaries: Mapping[str, Mapping[tuple[str, str], Summary]], models: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    """Return the record of all measures; `summaries` are by model, then by truth and measure."""
+    return record(
+        {**facts(model), "truth": truth, "measure": measure, **numbers(summary), "unit": "nats"}
+        for model in models
+        for (truth, measure), summary in summaries[model["model"]].items()
+    )
 
 
 def best_head_page(table: pd.DataFrame) -> Page:

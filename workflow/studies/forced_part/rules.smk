@@ -24,6 +24,7 @@ rule forced:
     resources:
         **per_attempt(mem_mb=2000, runtime=240),
     params:
+        **measured("forced"),
         settings=lambda wildcards: settings(
             rank=forced_part.truncated_to(config, wildcards.model),
             tau=config["metrics"]["tau"],
@@ -32,7 +33,7 @@ rule forced:
             truths=TRUTHS,
         ),
     script:
-        f"{workflow.basedir}/studies/forced_part/measure.py"  # absolute, for rules of other studies that use this one
+        step("measure.py")
 
 
 if FORCED_FAMILY := [row for row in FORCED_HEADS if row["kind"] == "family"]:

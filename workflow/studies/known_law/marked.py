@@ -4,13 +4,13 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.bat.reject import reject_set
 from oversmoothing.jobs import Job, run
+from oversmoothing.measures.entries.tbat import rejected
+from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import read_logits
 from oversmoothing.numerics.compiled import use_threads
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.probabilities import softmax
-from oversmoothing.scores.tbat import choose_basis
 from oversmoothing.store.parquet import open_writer
 from oversmoothing.store.provenance import provenance
 from studies.known_law.laws import LAW, MARKED
@@ -22,13 +22,13 @@ def main(job: Job) -> None:
     """Read the logits of a model, of full rank and of the law; write what BAT rejects at some positions."""
     settings = job.params.settings
     use_threads(job.threads)
-    basis = choose_basis(job.input.weights, "full")
+    head = read_model_head(job.input.weights)
     windows = read_logits(job.input.model, {"full": job.input.full, LAW: job.input.law})
     with open_writer(job.output[0], ROWS, provenance(settings)) as writer:
         for window in tqdm(windows, unit="window", disable=None):
             at = positions_of(len(window.model), settings["per_window"])
             q, full, p = (softmax(of[at]) for of in (window.model, window.truths["full"], window.truths[LAW]))
-            reject = reject_set(basis, q, settings["delta"]).rejected
+            reject = rejected(head, q, settings["delta"])
             keys = (np.full(len(at), window.window, np.int32), at.astype(np.int32))
             columns = [*map(pa.array, (*keys, *marked(q, full, p, reject)))]
             writer.write_batch(pa.record_batch(columns, schema=ROWS))

@@ -6,11 +6,9 @@ import numpy as np
 import pyarrow as pa
 from tqdm import tqdm
 
-from oversmoothing.forced.divergence import divergence
-from oversmoothing.forced.head import Head as Family
-from oversmoothing.forced.head import prepare
-from oversmoothing.forced.projection import project_on
 from oversmoothing.jobs import Job, run
+from oversmoothing.measures.entries.forced import nearest, whole
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
@@ -34,28 +32,28 @@ def main(job: Job) -> None:
     """Read states, the head and what was chosen; write a row of `ROWS` at evenly spaced positions held out."""
     settings, documents = job.params.settings, Documents(job.input.states)
     heads = Head.read(job.input.head), Head.read(job.input.head, settings["rank"])
-    prepared = prepare(heads[1].weights, heads[1].bias)
+    head = ModelHead(heads[1].weights, bias=heads[1].bias)
     following = {number: documents.passage(number).next for number in documents.held_out}
     places = [(number, position) for number, tokens in following.items() for position in range(len(tokens))]
     some = [places[i] for i in positions_of(len(places), settings["positions"])]
     measured = beside(documents, settings["truth"], Choice.read(job.input.choice), *heads, some)
     rows = [
-        {"document": number, "position": position} | _at(prepared, p, log_q, following[number][position])
+        {"document": number, "position": position} | _at(head, p, log_q, following[number][position])
         for (number, position), p, log_q in tqdm(measured, settings["truth"], len(some), unit="position", disable=None)
     ]
     write_table(job.output[0], pa.Table.from_pylist(rows, ROWS), provenance(settings))
 
 
-def _at(head: Family, p: np.ndarray, log_q: np.ndarray, token: int) -> dict[str, Any]:
-    nearest, q = project_on(head, p[None], log_q[None]), np.exp(log_q)
+def _at(head: ModelHead, p: np.ndarray, log_q: np.ndarray, token: int) -> dict[str, Any]:
+    found, q = nearest(head, p[None], log_q[None]), np.exp(log_q)
     added = np.sort(np.maximum(p - q, 0))[::-1]
     return {
-        "kl": float(divergence(p[None], log_q[None])[0]),
-        "forced": float(nearest.forced[0]),
-        "gap": float(nearest.gap[0]),
+        "kl": float(whole(p[None], log_q[None])[0]),
+        "forced": float(found.forced[0]),
+        "gap": float(found.gap[0]),
         "loss_model": -float(log_q[token]),
         "loss_truth": -float(np.log(p[token])),
-        "loss_nearest": -float(nearest.log_q[0][token]),
+        "loss_nearest": -float(found.log_q[0][token]),
         "given": float(q[np.argmax(p - q)]),
         "raised": int(np.searchsorted(np.cumsum(added), MOST * added.sum()) + 1),
     }

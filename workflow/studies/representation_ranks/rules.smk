@@ -18,9 +18,10 @@ if KNOWN_INSIDE:
         resources:
             **per_attempt(mem_mb=2000, runtime=30),
         params:
+            **measured("ranks"),
             settings=settings(**config["ranks"]),
         script:
-            "measure.py"
+            step("measure.py")
 
     rule effective_rank_table:
         input:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from oversmoothing.jobs import Job, run
+from oversmoothing.measures.entries.ranks import MEASURE
 from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.page import MODEL, PUBLISHED, Cell, Page, Section, pivot
@@ -26,11 +27,7 @@ REPRESENTATIONS = {
 }
 OF_POSITIONS = ("logits", "probabilities", "post", "pre")
 PUBLISHED_MEASURE = "effective_rank"
-HEADINGS = {
-    "effective_rank": "Effective rank: exp of the entropy of the singular values as shares of their sum",
-    "above_threshold": "Singular values above 1 % of the largest",
-    "numerical_rank": "Numerical rank: singular values above the roundoff of float32",
-}
+OURS = MEASURE.statistics
 
 
 def main(job: Job) -> None:
@@ -44,7 +41,7 @@ def main(job: Job) -> None:
 def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], published: pd.DataFrame) -> pd.DataFrame:
     """Return the record of the ranks of each model's representations, beside the thesis's effective ranks.
 
-    `ranks` has the columns of `measure.RANKS` and ``model``; `models` are rows of the plan (`plan.thesis.compared`).
+    `ranks` has the columns of the measure and ``model``; `models` are rows of the plan (`plan.thesis.compared`).
     There is a row per measure, model and representation, in the order given.
     """
     cells = by_key(published, "model", "representation")
@@ -53,7 +50,7 @@ def ranks_table(ranks: pd.DataFrame, models: Sequence[Mapping[str, Any]], publis
     for measure, model, representation in product(ranks.measure.unique(), models, REPRESENTATIONS):
         place = (measure, model["model"], representation)
         if place in measured.index:
-            keys = {**facts(model), "measure": measure, "representation": representation, "unit": "dimensions"}
+            keys = {**facts(model), "measure": measure, "representation": representation, "unit": OURS[measure].unit}
             key = (model["published_as"], representation) if measure == PUBLISHED_MEASURE else ()
             beside = printed(cells, key, that_matter(model["differs"]))
             rows.append({**keys, **measured.loc[place, ["value", "n"]], **beside})
@@ -66,8 +63,8 @@ def ranks_page(table: pd.DataFrame, title: str, positions: int) -> Page:
     `positions` is the number that the config asks for.
     """
     sections = [
-        Section(HEADINGS[str(name)], _rows(part), notes=_on_published(part, table))
-        for name, part in table[table.measure.isin(HEADINGS)].groupby("measure", sort=False)
+        Section(OURS[str(name)].label, _rows(part), notes=_on_published(part, table))
+        for name, part in table[table.measure.isin(OURS)].groupby("measure", sort=False)
     ]
     return Page(title, sections, _legend(table, positions))
 
@@ -78,8 +75,7 @@ def _rows(part: pd.DataFrame) -> list[dict[str, Cell]]:
     for name, label in REPRESENTATIONS.items():
         columns[label] = {"representation": name, "less": None}
         columns[f"{PUBLISHED} {label}"] = {"representation": name, "less": PUBLISHED}
-    decimals = 2 if part.measure.iloc[0] == PUBLISHED_MEASURE else 0
-    return pivot(pd.concat([part, beside]), [MODEL], columns, decimals)
+    return pivot(pd.concat([part, beside]), [MODEL], columns, OURS[part.measure.iloc[0]].decimals)
 
 
 def _legend(table: pd.DataFrame, positions: int) -> list[str]:

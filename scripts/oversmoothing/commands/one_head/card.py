@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from oversmoothing.argmaxability.top_sets import IMPOSSIBLE, POSSIBLE, top_sets
 from oversmoothing.commands.one_head.text import SEED
 from oversmoothing.data.tokens.vocabulary import Vocabulary
+from oversmoothing.measures.entries.argmaxability import counted_sets
 from oversmoothing.models.final_norm import Norm
 from oversmoothing.models.head_rows import Moments, distances, leading_directions, semi_axes
 
@@ -38,9 +38,7 @@ def of_sets(
     searches = None if weights.size <= SEARCHED else SEARCHES
     found: dict[str, Any] = {"source": source, "sizes": []}
     for k, sets in drawn.items():
-        status = top_sets(weights, bias, sets, searches, of.scatter)
-        counts = {name: int((status == name).sum()) for name in (POSSIBLE, IMPOSSIBLE)}
-        found["sizes"].append({"k": k, "sets": len(sets), **counts, "undecided": len(sets) - sum(counts.values())})
+        found["sizes"].append({"k": k, **counted_sets(weights, bias, sets, searches, of.scatter)})
     return found
 
 

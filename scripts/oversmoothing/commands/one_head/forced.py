@@ -8,12 +8,10 @@ import torch
 from tqdm import tqdm
 
 from oversmoothing.commands.one_head.text import Passage, entering, owners
-from oversmoothing.forced.certificate import certify
-from oversmoothing.forced.divergence import divergence
-from oversmoothing.forced.head import prepare
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
-from oversmoothing.forced.projection import LARGEST_DENSE, project_on
+from oversmoothing.measures.entries.forced import nearest, whole
 from oversmoothing.measures.summaries import RESAMPLES, SEED
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.distributions import distributions
 from oversmoothing.numerics.statistics import LEVEL, draw_windows
@@ -33,26 +31,21 @@ def distributions_at(
     return np.concatenate(kept)
 
 
-def forced(
-    linear: tuple[np.ndarray, np.ndarray | None] | None, p: np.ndarray, log_q: np.ndarray, passage: np.ndarray
-) -> dict[str, Any]:
+def forced(head: ModelHead | None, p: np.ndarray, log_q: np.ndarray, passage: np.ndarray) -> dict[str, Any]:
     """Return the numbers of ``forced`` in `one_head.schema.SCHEMA`.
 
-    `linear` has the weights (v, d) and the bias (v,) or None; if logits are capped it is None, and only KL is known.
-    Rows of `p` and `log_q`, float64 (n, v), are the truth's distributions and the model's log-probabilities.
+    Without a `head`, as where logits are capped, only KL is known. Rows of `p` and `log_q`, float64 (n, v), are the
+    truth's distributions and the model's log-probabilities.
     """
     p = distributions(p, log_q.shape[1])
     found: dict[str, Any] = {"positions": len(p), "passages": len(np.unique(passage))}
-    kl = divergence(p, log_q)
-    if linear is None:
+    kl = whole(p, log_q)
+    if head is None:
         found |= {"kl": _intervals(kl, kl, passage)["kl"]}
         return found | dict.fromkeys(("forced", "share", "gap", "proved"))
-    head = prepare(*linear)
     rows = tqdm(range(len(p)), desc="forced", unit="position", leave=False, disable=None)
-    nearest = [project_on(head, p[i : i + 1], log_q[i : i + 1]) for i in rows]
-    least, gap = (np.concatenate([getattr(point, name) for point in nearest]) for name in ("forced", "gap"))
-    if head.columns.size * head.columns.shape[1] <= LARGEST_DENSE:  # else a proof takes seconds a position
-        gap = np.concatenate([certify(head, p[i], point) for i, point in enumerate(nearest)])
+    found_at = [nearest(head, p[i : i + 1], log_q[i : i + 1], certified=True) for i in rows]
+    least, gap = (np.concatenate([getattr(point, name) for point in found_at]) for name in ("forced", "gap"))
     return {
         **found,
         **_intervals(kl, least, passage),

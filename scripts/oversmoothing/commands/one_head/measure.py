@@ -10,18 +10,18 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
-from oversmoothing.argmaxability.classes import argmaxable
-from oversmoothing.argmaxability.result import UNARGMAXABLE
-from oversmoothing.bat.basis import Basis, find_twins, prepare
-from oversmoothing.bat.reject import reject_set
+from oversmoothing.bat.basis import Basis
 from oversmoothing.commands.one_head.card import TEXT, TRUTH, named, of_rows, of_sets, sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
 from oversmoothing.commands.one_head.text import Passage, entering, owners
 from oversmoothing.data.tokens.vocabulary import Vocabulary, as_before
 from oversmoothing.jobs import UserError
+from oversmoothing.measures.entries.argmaxability import classes
+from oversmoothing.measures.entries.tbat import bounds, full
 from oversmoothing.models.final_norm import norm_before_head
-from oversmoothing.models.head_rows import Moments, moments, orthonormal
+from oversmoothing.models.head_rows import moments, orthonormal
 from oversmoothing.models.head_spectrum import head_spectrum
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.models.logit_gradient import LogitGradient
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.singular_values import count_above, effective_rank
@@ -60,6 +60,7 @@ def measure_model(
     of = moments(weights)
     measured |= of_rows(weights, of, None if model.cap is not None else norm_before_head(model), vocabulary)
     bias = None if model.head.bias is None else model.head.bias.cpu().numpy()
+    head = ModelHead(weights, bias=bias, alone=True)
     if passages:
         begin("text", "losses and gradients on the text")
         measured["text"], hidden, logits = of_text(model, vocabulary, passages, precision)
@@ -71,11 +72,12 @@ def measure_model(
         del logits
         if options.tbat_positions and model.cap is None:
             begin("TBAT", f"TBAT at {len(p):,} positions")
-            measured["tbat"] = tbat(_basis(weights, of), p, owners(passages)[at], options.delta, options.mass_tolerance)
+            basis = full(head, orthonormal(weights, of))  # by its scatter, where that is exact enough
+            measured["tbat"] = tbat(basis, p, owners(passages)[at], options.delta, options.mass_tolerance)
         if truth is not None:
             begin("forced", f"distance from the truth at {len(truth):,} positions")
-            head = None if model.cap is not None else (weights, bias)
-            measured["forced"] = forced(head, truth, log_q, owners(passages)[forced_at])
+            linear = None if model.cap is not None else head
+            measured["forced"] = forced(linear, truth, log_q, owners(passages)[forced_at])
     if not options.no_unargmaxable:
         if passages:
             begin("sets", "sets of tokens that can be the most probable")
@@ -137,22 +139,16 @@ def of_text(
     return measured, np.concatenate(hidden), every
 
 
-def _basis(weights: np.ndarray, of: Moments) -> Basis:
-    """Return the constraints of a head, by its scatter where that is exact enough."""
-    columns = orthonormal(weights, of)
-    return prepare(weights) if columns is None else Basis(columns, twins=find_twins(weights.astype(np.float64)))
-
-
 def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
     """Return ``tbat`` of `one_head.schema.SCHEMA`, of distributions p (n, v), each of a `passage` (n,)."""
     rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)
-    every = (reject_set(basis, row, delta, mass_tolerance) for row in rows)
-    found = np.array([(*np.concatenate(sets.mass), sets.undecided.sum()) for sets in every])
-    bounds = np.minimum(found[:, :2], 1)  # rounding may lead above 1
-    low, high = bounds.mean(axis=0).tolist()
+    every = (bounds(basis, row[None], delta, mass_tolerance) for row in rows)
+    found = np.array([[of[name].item() for name in ("low", "high", "undecided")] for of in every])
+    ends = np.minimum(found[:, :2], 1)  # rounding may lead above 1
+    low, high = ends.mean(axis=0).tolist()
     least, most = None, None
     if len(those := np.unique(passage)) >= ENOUGH:
-        lows, highs = np.array([bounds[passage == one].mean(axis=0) for one in those]).T.tolist()
+        lows, highs = np.array([ends[passage == one].mean(axis=0) for one in those]).T.tolist()
         least, most = max(student_interval(lows)[1], 0.0), min(student_interval(highs)[2], 1.0)
     return {
         "positions": len(p),
@@ -162,7 +158,7 @@ def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_to
         "low": low,
         "high": high,
         "interval": {"low": least, "high": most},
-        "values": [dict(zip(("low", "high"), pair, strict=True)) for pair in bounds.tolist()],
+        "values": [dict(zip(("low", "high"), pair, strict=True)) for pair in ends.tolist()],
         "undecided": float(found[:, 2].mean()),
     }
 
@@ -171,8 +167,8 @@ def unargmaxable(
     weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray | None, vocabulary: Vocabulary
 ) -> dict[str, Any]:
     """Return ``unargmaxable`` of `one_head.schema.SCHEMA`; states in `hidden` (n, d) are tried first as witnesses."""
-    result = argmaxable(weights, bias, hidden, EFFORT)
-    proved, undecided = np.flatnonzero(result.status == UNARGMAXABLE), result.undecided()
+    found = classes(weights, hidden, EFFORT, bias)["argmaxable"]
+    proved, undecided = np.flatnonzero(~found.filled(True)), np.flatnonzero(np.ma.getmaskarray(found))
     return {
         "low": len(proved),
         "high": len(proved) + len(undecided),

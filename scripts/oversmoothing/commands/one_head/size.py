@@ -16,8 +16,7 @@ import numpy as np
 from tqdm import tqdm
 
 from oversmoothing.commands.one_head.text import Passage, over_passages
-from oversmoothing.forced.best_head import TOLERANCE, best_head, bytes_needed
-from oversmoothing.forced.projection import project
+from oversmoothing.measures.best_head import bytes_needed, fit, forced_by
 
 FITTED_PER_COLUMN = 2  # positions, at least: with one per column every truth of the fitted half is given exactly
 
@@ -78,11 +77,11 @@ class Sizes:
         if rank in self.by_rank:
             return self.by_rank[rank]
         with tqdm(desc=f"rank {rank}", leave=False, disable=None, bar_format="{desc}: {n_fmt} steps, {elapsed}") as bar:
-            best = best_head(self.fitted, rank, step=bar.update)
+            best = fit(self.fitted, rank, step=bar.update)
             lower = max((k for k in self.heads if k < rank), default=None)
             if lower is not None and best.forced.mean() > self.by_rank[lower].fitted:  # another minimum: never above it
-                best = best_head(self.fitted, rank, self.heads[lower], step=bar.update)
-        nearest = project(best.weights, self.held, tolerance=TOLERANCE)
+                best = fit(self.fitted, rank, self.heads[lower], bar.update)
+        nearest = forced_by(best.weights, self.held)
         gap = float(max(best.gap.max(), nearest.gap.max()))
         self.heads[rank] = best.weights
         drafted = np.minimum(self.held, np.exp(nearest.log_q)).sum(axis=1)

@@ -1,18 +1,112 @@
-"""What a model's head forces of its KL from the truth, whatever enters it, and the rest."""
+"""What a model's head forces of its distance from a truth, whatever enters it, and the rest."""
+
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from oversmoothing.forced.certificate import certify
+from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.division import divide
-from oversmoothing.measures.catalogue import Measure, Statistic
+from oversmoothing.forced.ellipsoid import BehindNorm
+from oversmoothing.forced.face import UNDECIDED, YES, faces
+from oversmoothing.forced.head import Head, prepare
+from oversmoothing.forced.projection import LARGEST_DENSE, Projection, project_on
+from oversmoothing.measures.catalogue import POSITION, Measure, Statistic
 from oversmoothing.measures.window import Window
+from oversmoothing.models.heads import ModelHead
+from oversmoothing.numerics.distributions import distributions
+from oversmoothing.numerics.layer_norm import behind_norm
+from oversmoothing.numerics.spaced_positions import positions_of
+from oversmoothing.scores.nucleus import nucleus
+from oversmoothing.scores.probabilities import softmax
+
+Where = tuple[str, Callable[[np.ndarray], np.ndarray]] | None
 
 
-def forced(window: Window, per_window: int | None) -> dict[str, np.ndarray]:
-    """Return KL at some positions, in nats, the part that the head forces, the rest, and the gap of the proof."""
+def forced(
+    window: Window, per_window: int | None, tau: float | None, norm_per_window: int | None
+) -> dict[str, np.ndarray]:
+    """Return KL at some positions, in nats, the part that the head forces, the rest, and the gap of the proof.
+
+    With the mass `tau` of the truth's nucleus also TTO and TV of the model and of the nearest distribution that the
+    head can give, q*; and whether the nucleus is a face of the head. With `norm_per_window` what the head forces with
+    the LayerNorm before it, at so many of these positions, NaN at others.
+    """
     assert window.head is not None
-    at = window.positions(per_window)
-    _, nearest, rest = divide(window.head.prepared, window.model[at], np.exp(window.log_p[at]))
-    return {"kl": nearest.forced + rest, "forced": nearest.forced, "rest": rest, "gap": nearest.gap}
+    assert window.truth is not None
+    at, head = window.positions(per_window), window.head.once(family)
+    p = softmax(window.truth[at].astype(np.float64))
+    log_q, nearest, rest = divide(head, window.model[at], p)
+    found = {POSITION: at, "kl": nearest.forced + rest, "forced": nearest.forced, "rest": rest, "gap": nearest.gap}
+    if tau is None:
+        return found
+    inside = nucleus(p, tau)
+    tto, tv = _tto_and_tv(log_q, p, inside)
+    together = np.full(len(p), np.nan)
+    if head.full:  # q* is the truth
+        nearest_tto = nearest_tv = np.zeros(len(p), np.float32)
+        face = np.full(len(p), YES, np.int8)
+    else:
+        nearest_tto, nearest_tv = _tto_and_tv(nearest.log_q, p, inside)
+        face = faces(head.columns, inside)
+        if norm_per_window is not None and window.head.gain is not None:
+            some = positions_of(len(p), norm_per_window)
+            on_ellipsoid = window.head.once(behind).project(distributions(p[some], p.shape[1]), log_q[some])
+            together[some] = np.maximum(on_ellipsoid.forced, nearest.forced[some])  # up to rounding
+    found |= {"tto": tto, "tv": tv, "nearest_tto": nearest_tto, "nearest_tv": nearest_tv}
+    return {**found, "face": face, "norm_forced": together}
+
+
+def whole(p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
+    """Return the KL divergence of log-probabilities from truths p (n, v), in nats, of which the head forces a part."""
+    return divergence(p, log_q)
+
+
+def nearest(head: ModelHead, p: np.ndarray, log_q: np.ndarray, certified: bool = False) -> Projection:
+    """Return the distributions that a head can give nearest to truths p (n, v), from a model's log-probabilities.
+
+    With `certified` the gaps are proved without rounding where that takes no seconds a position.
+    """
+    prepared = head.once(family)
+    found = project_on(prepared, p, log_q)
+    if certified and prepared.columns.size * prepared.columns.shape[1] <= LARGEST_DENSE:
+        return replace(found, gap=certify(prepared, p, found))
+    return found
+
+
+def family(head: ModelHead) -> Head:
+    """Return a head in coordinates for projections, restricted to the dimensions that a LayerNorm leaves free.
+
+    So what it forces is a lower bound of what norm and head force together.
+    """
+    return prepare(head.weights if head.gain is None else behind_norm(head.weights, head.gain), head.bias)
+
+
+def behind(head: ModelHead) -> BehindNorm:
+    """Return a head together with the LayerNorm before it."""
+    assert head.gain is not None
+    return BehindNorm(head.weights, head.gain, head.bias, centres=True)
+
+
+def _tto_and_tv(log_q: np.ndarray, truth: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    more = np.maximum(np.exp(log_q) - truth, 0)
+    return np.stack([(more * ~inside).sum(axis=1), more.sum(axis=1)]).astype(np.float32)
+
+
+def _decided(face: np.ndarray) -> np.ndarray:
+    return face != UNDECIDED
+
+
+def _known(norm_forced: np.ndarray) -> np.ndarray:
+    return ~np.isnan(norm_forced)
+
+
+ON_NORM = "norm_forced", _known
+
+
+def _of(column: str, label: str, unit: str = "nats", decimals: int = 3, where: Where = None) -> Statistic:
+    return Statistic((column,), label, unit, "lower", decimals=decimals, where=where)
 
 
 MEASURE = Measure(
@@ -20,12 +114,19 @@ MEASURE = Measure(
     forced,
     needs=("logits", "truth", "head"),
     statistics={
-        "kl": Statistic(("kl",), "KL there (nats)", "nats", "lower"),
-        "forced": Statistic(("forced",), "KL forced by its head", "nats", "lower"),
-        "rest": Statistic(("rest",), "the rest of KL there (nats)", "nats", "lower"),
-        "share": Statistic(("forced", "kl"), "share of KL forced", "share of KL", "lower", kind="share"),
+        "kl": _of("kl", "KL (nats)"),
+        "forced": _of("forced", "KL forced by its head", decimals=4),  # small at high ranks
+        "rest": _of("rest", "the rest (nats)"),
+        "tto": _of("tto", "TTO", "probability"),
+        "nearest_tto": _of("nearest_tto", "TTO of q*", "probability"),
+        "tv": _of("tv", "TV", "probability"),
+        "nearest_tv": _of("nearest_tv", "TV of q*", "probability"),
+        "face": Statistic(("face",), "faces", "share of positions", decimals=3, where=("face", _decided)),
+        "norm_kl": _of("kl", "of KL there (nats)", where=ON_NORM),
+        "norm_forced": _of("norm_forced", "forced with norm (nats)", decimals=4, where=ON_NORM),
+        "share": Statistic(("forced", "kl"), "share of KL forced", "share of KL", "lower", kind="share", decimals=3),
         "gap": Statistic(("gap",), "largest gap of the proof (nats)", "nats", kind="largest"),
     },
     table="forced",
-    settings={"per_window": 1},
+    settings={"per_window": 1, "tau": None, "norm_per_window": None},
 )

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from oversmoothing.measures.catalogue import Measure
+from oversmoothing.measures.cuts import MEASURES, Plane, measured
 from oversmoothing.measures.window import Window
 from oversmoothing.scores.catalogue.metrics import TAU
-from oversmoothing.scores.cuts import MEASURES, Plane, measured
 from oversmoothing.scores.probabilities import softmax
 
 METHODS: dict[str, list[float]] = {  # values of each method's parameter; [] of one without
@@ -34,7 +34,7 @@ def frontier(
     per_window: int | None,
     tau: float,
 ) -> dict[str, np.ndarray]:
-    """Return `scores.cuts.MEASURES` of each method with each of its values, at each temperature and in both orders."""
+    """Return `cuts.MEASURES` of each method with each of its values, at each temperature and in both orders."""
     assert window.truth is not None
     at = window.positions(per_window)
     plane, settings = Plane(window.truth[at], tau), {"methods": methods, "temperatures": temperatures, "deltas": []}
@@ -61,7 +61,7 @@ MEASURE = Measure(
     "frontier",
     frontier,
     needs=("logits", "truth"),
-    statistics={},  # frontiers are made of sums over windows (`oversmoothing.scores.frontiers`)
+    statistics={},  # frontiers are made of sums over windows (`oversmoothing.measures.frontiers`)
     table="frontier",
     settings={"methods": METHODS, "temperatures": (1.0, 1.5), "per_window": 16, "tau": TAU},
 )

@@ -4,8 +4,8 @@ import numpy as np
 
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.measures.catalogue import Measure, Statistic
+from oversmoothing.measures.entries.side_by_side import LOG_FLOOR
 from oversmoothing.measures.window import Window
-from oversmoothing.scores.side_by_side import LOG_FLOOR
 
 
 def reverse_kl(window: Window) -> dict[str, np.ndarray]:

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
+from oversmoothing.measures.cuts import ENDS, FIRST, HINDSIGHT, LAST, MEASURES, ORACLE
 from oversmoothing.numerics.statistics import LEVEL as TAIL
 from oversmoothing.numerics.statistics import draw_windows, expanded, holm
-from oversmoothing.scores.cuts import ENDS, FIRST, HINDSIGHT, LAST, MEASURES, ORACLE
 
 LEAKS = {"leak": None, "impossible": "impossible"}  # what is held against what is kept, and its name in the record
 AREA, KEPT = "area", "kept"  # of a method with settings, and of its one setting
