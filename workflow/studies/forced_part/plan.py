@@ -7,6 +7,9 @@ from typing import Any
 from plan import studies
 from plan.model_types import DerivedHead, Hub, Model
 from plan.models import by_name, capped, model_rows
+from plan.run import Run
+from plan.settings import settings
+from plan.table import Shown, Table
 from plan.tokens import over_bytes
 
 
@@ -42,4 +45,44 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"metrics.forced.best_head_truths: no truth is called {name!r}; there are {', '.join(truths)}"
 
 
-STUDY = studies.Study(mistakes=mistakes, tested={"forced": ()})
+def tables(run: Run) -> Iterator[Table]:
+    """Yield what heads force, of the family and of the others, and what best heads do."""
+    rows = scored_models(run.config)
+    family, others = ([row for row in rows if (row["kind"] == "family") == of_family] for of_family in (True, False))
+
+    def scored(
+        metric: str, step: str, shown: Shown, models: list[dict[str, Any]], figure: Shown | None = None, **titled: Any
+    ):
+        files = run.scores([metric], [row["model"] for row in models])
+        return Table(
+            f"{shown.name}_table",
+            step,
+            {"scores": files},
+            settings(**run.config["statistics"], **titled, models=models),
+            shown,
+            figure=figure,
+        )
+
+    if family:
+        yield scored(
+            "forced",
+            "table.py",
+            Shown("forced", "0 Findings", "What the head forces, and what it does not"),
+            family,
+            Shown("forced", "0 Findings", "What the head forces, drawn"),
+            title="What the head forces of the distance from a truth, and what it does not.",
+        )
+    if others:
+        yield scored(
+            "forced",
+            "table.py",
+            Shown("forced_heads", "8 Small models", "Ways to impose a rank: what these heads force"),
+            others,
+            title="What the heads of other ways to impose a rank force of the distance from a truth.",
+        )
+    if family and run.config["metrics"]["forced"]["best_head_per_window"]:
+        shown = Shown("best_head", "0 Findings", "What a rank forces, and what trained heads add")
+        yield scored("best_head", "best_head_table.py", shown, family)
+
+
+STUDY = studies.Study(mistakes=mistakes, tables=tables, tested={"forced": ()})
