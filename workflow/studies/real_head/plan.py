@@ -60,7 +60,7 @@ def mistakes(config: Config) -> Iterator[str]:
 
 def tables(run: Run) -> Iterator[Table]:
     """Yield the table and its figure, if there is a model."""
-    folder, read = f"{run.results}/real_head", texts(run.config)
+    folder, read, on_norm = f"{run.results}/real_head", texts(run.config), on_sphere(run.config)
     if read:
         yield Table(
             "real_head_table",
@@ -68,9 +68,7 @@ def tables(run: Run) -> Iterator[Table]:
             {
                 "losses": [f"{folder}/losses/{text}.parquet" for text in read],
                 "forced": [f"{folder}/forced/{text}/{truth}.parquet" for text in read for truth in truths(run.config)],
-                "sphere": [
-                    f"{folder}/sphere/{text}/{truth}.parquet" for text in read for truth in on_sphere(run.config)
-                ],
+                "sphere": [f"{folder}/sphere/{text}/{truth}.parquet" for text in read for truth in on_norm],
             },
             settings(**run.config["statistics"]),
             table=Shown("real_head", "0 Findings", "A head in use: what it cannot say"),
