@@ -47,42 +47,39 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
 
 def tables(run: Run) -> Iterator[Table]:
     """Yield what heads force, of the family and of the others, and what best heads do."""
-    rows = scored_models(run.config)
+    rows, statistics = scored_models(run.config), run.config["statistics"]
     family, others = ([row for row in rows if (row["kind"] == "family") == of_family] for of_family in (True, False))
 
-    def scored(
-        metric: str, step: str, shown: Shown, models: list[dict[str, Any]], figure: Shown | None = None, **titled: Any
-    ):
-        files = run.scores([metric], [row["model"] for row in models])
-        return Table(
-            f"{shown.name}_table",
-            step,
-            {"scores": files},
-            settings(**run.config["statistics"], **titled, models=models),
-            shown,
-            figure=figure,
-        )
+    def scores(metric: str, models: list[dict[str, Any]]) -> dict[str, list[str]]:
+        return {"scores": run.scores([metric], [row["model"] for row in models])}
 
     if family:
-        yield scored(
-            "forced",
+        title = "What the head forces of the distance from a truth, and what it does not."
+        yield Table(
+            "forced_table",
             "table.py",
-            Shown("forced", "0 Findings", "What the head forces, and what it does not"),
-            family,
-            Shown("forced", "0 Findings", "What the head forces, drawn"),
-            title="What the head forces of the distance from a truth, and what it does not.",
+            scores("forced", family),
+            settings(**statistics, title=title, models=family),
+            table=Shown("forced", "0 Findings", "What the head forces, and what it does not"),
+            figure=Shown("forced", "0 Findings", "What the head forces, drawn"),
         )
     if others:
-        yield scored(
-            "forced",
+        title = "What the heads of other ways to impose a rank force of the distance from a truth."
+        yield Table(
+            "forced_heads_table",
             "table.py",
+            scores("forced", others),
+            settings(**statistics, title=title, models=others),
             Shown("forced_heads", "8 Small models", "Ways to impose a rank: what these heads force"),
-            others,
-            title="What the heads of other ways to impose a rank force of the distance from a truth.",
         )
     if family and run.config["metrics"]["forced"]["best_head_per_window"]:
-        shown = Shown("best_head", "0 Findings", "What a rank forces, and what trained heads add")
-        yield scored("best_head", "best_head_table.py", shown, family)
+        yield Table(
+            "best_head_table",
+            "best_head_table.py",
+            scores("best_head", family),
+            settings(**statistics, models=family),
+            Shown("best_head", "0 Findings", "What a rank forces, and what trained heads add"),
+        )
 
 
 STUDY = studies.Study(mistakes=mistakes, tables=tables, tested={"forced": ()})

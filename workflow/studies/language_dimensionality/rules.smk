@@ -8,7 +8,7 @@ from studies.language_dimensionality import plan as language
 
 TOKENIZER = [f"{RUN.results}/language/tokenizer.json"] if config["language"]["vocabulary"] else []
 CORPORA = language.corpora(config)
-files_of = lambda wildcards: plan.corpus.matching_files(CORPORA[wildcards.corpus]["paths"])
+matching_files_of = lambda wildcards: plan.corpus.matching_files(CORPORA[wildcards.corpus]["paths"])
 is_split = lambda wildcards: wildcards.corpus in language.SPLITS
 
 
@@ -28,7 +28,9 @@ rule train_tokenizer:
 
 rule language:
     input:
-        text=lambda wildcards: ancient(RUN.corpus[wildcards.corpus] if is_split(wildcards) else files_of(wildcards)),
+        text=lambda wildcards: ancient(
+            RUN.corpus[wildcards.corpus] if is_split(wildcards) else matching_files_of(wildcards)
+        ),
         manifest=lambda wildcards: RUN.manifest if is_split(wildcards) else [],
         tokenizer=TOKENIZER,
     output:
@@ -40,6 +42,6 @@ rule language:
         **per_attempt(mem_mb=4000, runtime=60),
     params:
         settings=lambda wildcards: language.spectrum_settings(config, CORPORA.get(wildcards.corpus)),
-        files=lambda wildcards: {} if is_split(wildcards) else contents(files_of(wildcards)),
+        files=lambda wildcards: {} if is_split(wildcards) else contents(matching_files_of(wildcards)),
     script:
         "measure.py"
