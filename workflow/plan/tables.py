@@ -27,14 +27,17 @@ def beside_thesis(
     """Return settings of a table of scores: one row per model of a kind, and its columns metrics or decodings."""
     metrics = list(metrics)
     without_heads = models.byte_views(run.config, "family") if "tbat" in metrics else []
+    usual = {
+        "decodings": ["pure"] if across == "metric" else run.decoded,
+        "truths": thesis.compared(run.config, "truth", metrics),
+    }
     return settings(
         **run.config["statistics"],
         title=title,
         across=across,
-        decodings=["pure"] if across == "metric" else run.decoded,
         models=thesis.compared(run.config, kind, metrics),
         **({"byte_views": without_heads} if without_heads else {}),
-        **{"truths": thesis.compared(run.config, "truth", metrics)} | more,
+        **usual | more,
     )
 
 
