@@ -23,13 +23,12 @@ from checks.repeated_keys import check_keys
 from checks.versions import check_fetched
 from checks.versions import other_versions
 from oversmoothing.scores.catalogue.decoders import files
-from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS, OF_DISTRIBUTIONS
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, OF_DISTRIBUTIONS
 from oversmoothing.scores.decoding import links, decoding_name
 from oversmoothing.tables import story
 from plan import settings
-from plan.arms import KINDS_OF_FAMILY
-from plan.model_types import ByBytes, Checkpoint, Hub, Trained, of_type
-from plan.models import model_rows, names
+from plan.model_types import Checkpoint, Hub, Trained, of_type
+from plan.models import names
 from plan.resources import per_attempt
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod
