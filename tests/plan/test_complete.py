@@ -69,6 +69,9 @@ def test_a_rule_with_a_script_has_all_that_it_does_not_state(completed):
     assert callable(rule.params.asked)
     assert rule.conda_env == "../../envs/environment.yaml"
     assert rule.log == ["results/logs/score/{metric}-{model}.log"]
+    of_texts = Rule("score", output=["results/{text}scores/{metric}/{model}.parquet"])
+    completed(of_texts)
+    assert of_texts.log == ["results/logs/{text}score/{metric}-{model}.log"]
     plain = Rule("needs")
     completed(plain)
     assert plain.log == ["results/logs/needs.log"]

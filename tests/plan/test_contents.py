@@ -120,5 +120,5 @@ def test_each_rule_says_what_its_files_are():
     assert {path.name for path in chapters} >= {"assets.smk", "models.smk", "corpus.smk"}
     for path in chapters:
         for call in re.findall(r"contents\((.*)\),$", path.read_text(), flags=re.MULTILINE):
-            of_text = "TEXT" in call or "matching_files" in call
+            of_text = "user_text" in call or "matching_files" in call
             assert bool(re.search(r', f?"[^"]+"$', call)) != of_text, call

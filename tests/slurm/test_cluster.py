@@ -84,7 +84,7 @@ def training(cluster, study, model, rule="train"):
     """Wait until a model's training has run long enough to have saved something; return its SLURM job."""
     limit = time.monotonic() + 60 * MINUTES
     while True:
-        job = cluster.job(f"rule_{rule}_wildcards_{model}")
+        job = cluster.job(f"rule_{rule}_wildcards__{model}")
         if job and list(study.folder.glob(f"cluster_checkpoints/{model}-*/resume.safetensors")):
             return job
         assert time.monotonic() < limit, f"{model} never ran"
@@ -128,11 +128,11 @@ def test_the_table_is_that_of_a_local_run_whatever_happens_to_the_jobs(cluster, 
     assert by_id[cancelled["JobId"]]["JobState"] == "CANCELLED"
     assert re.search(rf"down\*? +{lost['NodeList']}", nodes)
     assert int(by_id[lost["JobId"]]["Restarts"]) >= 1
-    log = (study.folder / f".snakemake/slurm_logs/rule_train_truth/truth/{late['JobId']}.log").read_text()
+    log = (study.folder / f".snakemake/slurm_logs/rule_train_truth/_truth/{late['JobId']}.log").read_text()
     stopped = re.search(r"Error: truth: stopped by SIGTERM at step (\d+); the state is saved, run again to go on", log)
     assert by_id[late["JobId"]]["JobState"] in ("FAILED", "TIMEOUT")
     assert stopped, log
-    scores = by_comment["rule_score_wildcards_bn4-s1337"]
+    scores = by_comment["rule_score_wildcards__bn4-s1337"]
     assert scores[0]["JobState"] in ("FAILED", "OUT_OF_MEMORY")
 
     # and each was recovered: trainings went on from where they were, and asked for more memory
@@ -169,7 +169,7 @@ def test_gpu_jobs_are_submitted_side_by_side_and_say_where_a_node_has_no_gpu(clu
     for job in (one, other):
         assert (job["Partition"], job["TresPerJob"]) == ("gpu", "gres:gpu:1")
         model = job["Comment"].rpartition("_")[2]
-        log = study.folder / f".snakemake/slurm_logs/rule_train/{model}/{job['JobId']}.log"
+        log = study.folder / f".snakemake/slurm_logs/rule_train/_{model}/{job['JobId']}.log"
         assert "device: cuda is set in the config, but PyTorch sees no GPU here" in log.read_text()
     assert other["SubmitTime"] < one["EndTime"]
 

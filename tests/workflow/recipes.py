@@ -10,6 +10,7 @@ from study import ROOT, TINY, copy_project
 SECTIONS = dict(
     section.split("\n", 1) for section in (ROOT / "CONTRIBUTING.md").read_text().split("\n## ")[1].split("\n### ")[1:]
 )
+TABLES, AFTER_SCORES = "workflow/plan/tables.py", "\n\ndef _of_losses_and_samples("
 CATALOGUE = "scripts/oversmoothing/scores/catalogue"
 CASES = "tests/claims/test_every_claim.py"
 MINE = "mine.yaml"
@@ -63,16 +64,16 @@ def method(study):
 
 def table(study):
     """Add the table of existing scores."""
-    rule, words = blocks("A table")
-    add(study, "workflow/rules/tables.smk", f"\n\n{rule}")
+    entry, words = blocks("A table")
+    add(study, TABLES, entry, before=AFTER_SCORES)
     add(study, "scripts/oversmoothing/tables/decoding.story.md", words)
 
 
 def figure(study):
     """Add the figure."""
-    script, rule, words = blocks("A figure")
+    script, entry, words = blocks("A figure")
     add(study, "scripts/tto_figure.py", script)
-    add(study, "workflow/rules/tables.smk", f"\n\n{rule}")
+    add(study, TABLES, entry, before=AFTER_SCORES)
     add(study, "scripts/oversmoothing/tables/oversmoothing.story.md", words)
 
 
@@ -120,10 +121,10 @@ def objective(study):
 
 def own_study(study):
     """Add the study."""
-    rules, step, story = blocks("A study")
+    plan, step, story = blocks("A study")
     place = "workflow/studies/largest_leak"
     (study.folder / place).mkdir()
-    add(study, f"{place}/rules.smk", rules)
+    add(study, f"{place}/plan.py", plan)
     add(study, f"{place}/show.py", step)
     add(study, f"{place}/story.md", story)
     add(study, "config/config.yaml", "  - largest_leak\n", before="checkpoints:")

@@ -24,6 +24,10 @@ TINY = "tests/config/tiny.yaml"
 ARMS = (TINY, "tests/config/arms.yaml")
 TOKENS = (TINY, "tests/config/tokens.yaml")
 SWAPS = (TINY, "tests/config/swaps.yaml")
+RULES_IN = {
+    "rules.smk": re.compile(r"^ *(?:rule|use rule \w+ as) (\w+)", re.MULTILINE),
+    "plan.py": re.compile(r'\bTable\(\s*"(\w+)"'),
+}
 COMPILED = "compiled"  # by numba, in the folder of a project and with it
 
 
@@ -112,9 +116,9 @@ class Study:
 
 
 def rules_of(name="*"):
-    """Names of the rules of a study, or of all."""
-    chapters = "\n".join(path.read_text() for path in ROOT.glob(f"workflow/studies/{name}/rules.smk"))
-    return set(re.findall(r"^ *(?:rule|use rule \w+ as) (\w+)", chapters, flags=re.MULTILINE))
+    """Names of the rules of a study, or of all: of its chapter, and of the tables and figures in its plan."""
+    code = {part: [path.read_text() for path in ROOT.glob(f"workflow/studies/{name}/{part}")] for part in RULES_IN}
+    return {rule for part, pattern in RULES_IN.items() for text in code[part] for rule in pattern.findall(text)}
 
 
 def pages():

@@ -6,6 +6,8 @@ from itertools import product
 import yaml
 from study import ROOT, TINY, copy_project, rules_of
 
+from plan import studies
+
 HUB = {"hub": "owner/name", "revision": "main", "layout": "causal_lm", "byte_offset": 3, "bos": None}
 VIEW = {"name": "view", "hub": "owner/tokens", "layout": "tokens"}
 EVERYTHING = {
@@ -59,8 +61,7 @@ def drawn():
 
 def within_studies(edges):
     """Return the edges but those from a study to another, which may measure its distributions without knowing it."""
-    studies = [path.parent.name for path in ROOT.glob("workflow/studies/*/rules.smk")]
-    of = {rule: name for name in studies for rule in rules_of(name)}
+    of = {rule: name for name in studies.there() for rule in rules_of(name)}
     return {(a, b) for a, b in edges if of.get(a, of.get(b)) == of.get(b, of.get(a))}
 
 

@@ -3,8 +3,21 @@
 Pure Python and quick to import, because every job of a cluster run parses the workflow again.
 """
 
-from plan import arms, assets, corpus, models, needs, pace, resources, samples, studies, thesis, tokens
+from plan import arms, assets, corpus, models, needs, pace, resources, samples, studies, tables, thesis, tokens
+from plan.run import Run
 from plan.settings import ConfigError, settings, wanted
 
-__all__ = ["ConfigError", "arms", "assets", "corpus", "models", "needs", "pace", "resources", "samples", "settings"]
-__all__ += ["studies", "thesis", "tokens", "wanted"]
+__all__ = [
+    "ConfigError",
+    "Run",
+    "arms",
+    "assets",
+    "corpus",
+    "models",
+    "needs",
+    "pace",
+    "resources",
+    "samples",
+    "settings",
+]
+__all__ += ["studies", "tables", "thesis", "tokens", "wanted"]

@@ -6,7 +6,7 @@ that a config may say something of a study that it leaves out.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,9 @@ from plan.arms import ARMS, Arm
 
 if TYPE_CHECKING:
     from plan.model_types import Model
+    from plan.run import Run
+    from plan.table import Table
+    from plan.texts import Text
 
 FOLDER = Path(__file__).resolve().parent.parent / "studies"
 Config = Mapping[str, Any]
@@ -38,10 +41,11 @@ class Study:
     assets: Callable[[Config], Mapping[str, tuple[dict[str, str], int | None]]] = lambda config: {}
     models: Callable[[Config], Mapping[str, "Model"]] = lambda config: {}  # heads, made from those of others, by name
     arms: Sequence[Arm] = ()  # the kinds of these models
-    # Models that learn a text of the study, by name, by the text.
-    learners: Callable[[Config], Mapping[str, Mapping[str, "Model"]]] = lambda config: {}
-    # Models whose distributions other studies may measure in the place of the family's: ``folder`` of their results,
-    # ``facts``, files of ``logits`` and ``weights``, and files of the logits of ``truths``, by name.
+    # Texts beside the main one that models read, and models that learn these.
+    texts_read: Callable[["Run"], Iterable["Text"]] = lambda run: ()
+    tables: Callable[["Run"], Iterable["Table"]] = lambda run: ()  # its tables and figures; steps are in its folder
+    # Models whose distributions other studies may measure in the place of the family's: ``facts``, folder of their
+    # ``text``, and names of its ``truths``.
     distributions: Callable[[Config], Sequence[Mapping[str, Any]]] = lambda config: ()
     # What it takes to make its models, for `snakemake needs`: of each kind ``what``, ``count`` and ``operations``.
     work: Callable[[Config], Iterable[Mapping[str, Any]]] = lambda config: ()
@@ -52,8 +56,8 @@ class Study:
 
 
 def there() -> list[str]:
-    """Return names of all studies, which are those of their folders."""
-    return sorted(path.parent.name for path in FOLDER.glob("*/rules.smk"))
+    """Return names of all studies, which are those of the folders with a plan."""
+    return sorted(path.parent.name for path in FOLDER.glob("*/plan.py"))
 
 
 def with_part(config: Config, file: str) -> list[str]:
@@ -102,13 +106,13 @@ def mistakes(config: Config) -> Iterator[str]:
         for used in after(name):
             if used in config["studies"][i:]:
                 yield f"studies: {name} uses {used}; list {used} before it"
-    for study in _planned(config):
+    for study in _planned(config).values():
         yield from study.mistakes(config)
 
 
 def joined(config: Config, part: str) -> dict[str, Any]:
     """Return what the studies of a config add by one part of their `Study`, such as ``models``, by key."""
-    return {key: value for study in _planned(config) for key, value in getattr(study, part)(config).items()}
+    return {key: value for study in _planned(config).values() for key, value in getattr(study, part)(config).items()}
 
 
 def models(config: Config) -> dict[str, "Model"]:
@@ -118,36 +122,50 @@ def models(config: Config) -> dict[str, "Model"]:
 
 def arms(config: Config) -> list[Arm]:
     """Return all arms: those of the family, of truncated heads and of the studies of a config."""
-    return [*ARMS, *(arm for study in _planned(config) for arm in study.arms)]
+    return [*ARMS, *(arm for study in _planned(config).values() for arm in study.arms)]
 
 
 def distributions(config: Config) -> list[Mapping[str, Any]]:
     """Return the models of the studies of a config whose distributions others may measure."""
-    return [of for study in _planned(config) for of in study.distributions(config)]
+    return [of for study in _planned(config).values() for of in study.distributions(config)]
+
+
+def texts_read(run: "Run") -> list["Text"]:
+    """Return the texts of the studies of a config that models read."""
+    return [text for study in _planned(run.config).values() for text in study.texts_read(run)]
+
+
+def tables(run: "Run") -> list["Table"]:
+    """Return the tables and figures of the studies of a config, with the steps' paths as `code` has them."""
+    return [
+        replace(table, step=f"studies/{name}/{table.step}")
+        for name, study in _planned(run.config).items()
+        for table in study.tables(run)
+    ]
 
 
 def work(config: Config) -> list[Mapping[str, Any]]:
     """Return what it takes to make the models that the studies of a config add."""
-    return [part for study in _planned(config) for part in study.work(config)]
+    return [part for study in _planned(config).values() for part in study.work(config)]
 
 
 def tested(config: Config) -> dict[str, tuple[str, ...]]:
     """Return the tables that the claims of the studies of a config read, with the thesis's that print the same."""
-    return {name: printed for study in _planned(config) for name, printed in study.tested.items()}
+    return {name: printed for study in _planned(config).values() for name, printed in study.tested.items()}
 
 
 def needs(name: str) -> tuple[str, ...]:
     """Return names of the studies that a study needs."""
-    return _study(name).needs if (FOLDER / name / "plan.py").is_file() else ()
+    return _study(name).needs
 
 
 def after(name: str) -> tuple[str, ...]:
     """Return names of the studies that a study uses where a config lists them."""
-    return _study(name).after if (FOLDER / name / "plan.py").is_file() else ()
+    return _study(name).after
 
 
-def _planned(config: Config) -> list[Study]:
-    return [_study(name) for name in with_part(config, "plan.py")]
+def _planned(config: Config) -> dict[str, Study]:
+    return {name: _study(name) for name in with_part(config, "plan.py")}
 
 
 def _study(name: str) -> Study:

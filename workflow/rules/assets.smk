@@ -19,7 +19,7 @@ rule fetch:
     input:
         lambda wildcards: plan.assets.files_in_folder(ASSETS[wildcards.asset]),
     output:
-        MANIFEST_OF,
+        RUN.manifest_of,
     wildcard_constraints:
         asset=one_of(ASSETS),
     localrule: True
@@ -39,7 +39,7 @@ rule fetch:
 
 rule fetch_corpus:
     output:
-        FETCHED_CORPUS,
+        RUN.fetched_corpus,
     localrule: True
     params:
         settings=plan.corpus.fetch_settings(config),
@@ -52,6 +52,6 @@ rule fetch_corpus:
 
 rule assets:
     input:
-        expand(MANIFEST_OF, asset=ASSETS),
-        FETCHED_CORPUS if plan.corpus.is_fetched(config) else [],
+        expand(RUN.manifest_of, asset=ASSETS),
+        RUN.fetched_corpus if plan.corpus.is_fetched(config) else [],
     localrule: True

@@ -10,16 +10,16 @@ rule build_corpus:
         # The user's text is identified by its contents, not by its modification time.
         files=corpus_files,
     output:
-        **CORPUS,
-        manifest=MANIFEST,
+        **RUN.corpus,
+        manifest=RUN.manifest,
     threads: 2
     resources:
         **per_attempt(runtime=120),
         mem_mb=lambda wildcards, attempt: plan.corpus.memory(config, attempt),
     params:
         settings=plan.corpus.corpus_settings(config),
-        files=lambda wildcards: contents(TEXT),
-        identity=lambda wildcards: plan.corpus.identity(config, planned_text(lambda: contents(TEXT))),
+        files=lambda wildcards: contents(RUN.user_text),
+        identity=lambda wildcards: plan.corpus.identity(config, planned_text(lambda: contents(RUN.user_text))),
         at_least=lambda wildcards, output: plan.corpus.bytes_needed(config),
     script:
         step("build_corpus.py")
@@ -27,11 +27,11 @@ rule build_corpus:
 
 rule draw_windows:
     input:
-        **TOKENS,
-        evaluation=ancient(CORPUS["evaluation"]),
-        manifest=MANIFEST,
+        **RUN.tokens,
+        evaluation=ancient(RUN.corpus["evaluation"]),
+        manifest=RUN.manifest,
     output:
-        WINDOWS,
+        RUN.windows,
     resources:
         **per_attempt(mem_mb=1000, runtime=10),
     params:

@@ -1,37 +1,40 @@
 """The models: the family, whose members differ in the rank of the head, and the truths that they are measured against.
 
 Needs: the training and validation bytes; for a model with `path:`, that file.
-Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, snapshots/; figures/architecture.{png,svg,pdf}
-(Figure 2.1); models.parquet, which lists all models.
+Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, snapshots/, each behind
+{text} for models that learn a text of a study; models.parquet, which lists all models.
 """
 
-MODELS_TABLE = f"{RESULTS}/models.parquet"
+MODELS_TABLE = f"{RUN.results}/models.parquet"
 
 
 rule train:
     input:
-        training=ancient(READ["train"]),
-        validation=ancient(READ["validation"]),
-        manifest=READ["manifest"],
+        training=lambda wildcards: ancient(text_of(wildcards).splits["train"]),
+        validation=lambda wildcards: ancient(text_of(wildcards).splits["validation"]),
+        manifest=lambda wildcards: text_of(wildcards).splits["manifest"],
         learning_rate=chosen_rate,
     output:
-        weights=WEIGHTS,
-        history=HISTORY,
-        snapshots=directory(f"{RESULTS}/models/{{model}}/snapshots"),
+        weights=RUN.on_any_text(RUN.weights),
+        history=RUN.on_any_text(RUN.history),
+        snapshots=directory(RUN.on_any_text(f"{RUN.results}/models/{{model}}/snapshots")),
     log:
-        f"{RESULTS}/logs/train/{{model}}.log",
+        f"{RUN.results}/logs/{{text}}train/{{model}}.log",
     wildcard_constraints:
-        model=one_of(model.name for model in of_type(Trained, MODELS) if model.kind != "truth"),
+        text=one_of(folder for folder, text in RUN.texts.items() if text.splits),
+        model=one_of([*(model.name for model in of_type(Trained, RUN.known) if model.kind != "truth"), *LEARNERS]),
     threads: lambda wildcards: model_of(wildcards).processes * model_of(wildcards).settings["training"]["threads"]
     resources:
-        gpu=lambda wildcards: GPUS * model_of(wildcards).processes,
-        gpu_job=GPUS,
+        gpu=lambda wildcards: RUN.gpus * model_of(wildcards).processes,
+        gpu_job=RUN.gpus,
         mem_mb=lambda wildcards, attempt: plan.resources.training_memory(model_of(wildcards), attempt),
         runtime=lambda wildcards: plan.resources.training_time(config, model_of(wildcards)),
         slurm_extra=lambda wildcards: plan.resources.stop_signal(model_of(wildcards)),
     params:
         settings=lambda wildcards: model_of(wildcards).settings,
-        checkpoints=lambda wildcards, output: plan.models.checkpoints(config, "-".join(wildcards)),
+        checkpoints=lambda wildcards, output: plan.models.checkpoints(
+            config, "-".join(filter(None, [text_of(wildcards).name, wildcards.model]))
+        ),
         device=DEVICE,
         processes=lambda wildcards, output: model_of(wildcards).processes,
     script:
@@ -40,49 +43,38 @@ rule train:
 
 use rule train as train_truth with:
     wildcard_constraints:
-        model=one_of(model.name for model in TRAINED if model.kind == "truth"),
+        text=one_of([""]),
+        model=one_of(model.name for model in RUN.trained if model.kind == "truth"),
     priority: 10  # the longest training starts first
+
+
+ruleorder: train_truth > train  # a model that learns a text of a study may have the name of a truth
 
 
 rule adopt:
     input:
-        lambda wildcards: MODELS[wildcards.model].path,
+        lambda wildcards: RUN.models[wildcards.model].path,
     output:
-        weights=WEIGHTS,
+        weights=RUN.weights,
     wildcard_constraints:
-        model=one_of(model.name for model in of_type(Checkpoint, MODELS)),
+        model=one_of(model.name for model in of_type(Checkpoint, RUN.models)),
     resources:
         **per_attempt(mem_mb=4000, runtime=10),
     params:
         block=config["windows"]["prompt"] + config["windows"]["scored"],
-        files=lambda wildcards: contents([MODELS[wildcards.model].path], f"model {wildcards.model}"),
+        files=lambda wildcards: contents([RUN.models[wildcards.model].path], f"model {wildcards.model}"),
     script:
         step("adopt.py")
 
 
 rule models_table:
     input:
-        weights=[
-            WEIGHTS.format(model=model.name) for model in TRAININGS.values() if isinstance(model, Trained | Checkpoint)
-        ],
-        histories=[HISTORY.format(model=model.name) for model in of_type(Trained, TRAININGS)],
+        weights=RUN.of(RUN.weights, [*RUN.own, *RUN.trials]),
+        histories=RUN.of(RUN.history, (model.name for model in of_type(Trained, RUN.known))),
     output:
         MODELS_TABLE,
     localrule: True
     params:
-        settings=settings(models=plan.models.listed(config), unit=UNIT),
+        settings=settings(models=plan.models.listed(config), unit=RUN.unit),
     script:
         step("models_table.py")
-
-
-if TRAINED:
-
-    rule architecture_figure:
-        output:
-            **figure("architecture", "2 Background", "Figure 2.1: the models"),
-        params:
-            settings=settings(
-                models=[{"model": model.name, "kind": model.kind, "shape": model.shape} for model in PREDICTORS]
-            ),
-        script:
-            step("architecture_figure.py")

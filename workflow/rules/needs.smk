@@ -17,11 +17,11 @@ rule needs:
 
 rule so_far:
     log:
-        f"{RESULTS}/so_far/so_far.log",
+        f"{RUN.results}/so_far/so_far.log",
     localrule: True
     params:
         settings=settings(
-            results=RESULTS,
+            results=RUN.results,
             config={key: config[key] for key in config if key != "unit"},  # as given
             snakefile=f"{workflow.basedir}/Snakefile",
             models=plan.models.followed_models(config),

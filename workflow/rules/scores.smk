@@ -3,30 +3,33 @@
 TBAT needs no truth: it is the mass on tokens that the truth may exclude, given the model's head.
 
 Needs: the logits of the model and of the truths; for TBAT the head, and behind a LayerNorm the hidden states.
-Makes: scores/{metric}/{model}.parquet, scores/tbat/{model}.parquet, scores/tbat_approximation/{model}.parquet; of
-members from the hub side_by_side/{model}.parquet.
+Makes: {text}scores/{metric}/{model}.parquet, {text}scores/tbat/{model}.parquet,
+scores/tbat_approximation/{model}.parquet; of members from the hub side_by_side/{model}.parquet; with several seeds
+tables/window_means.parquet, for intervals over seeds and text.
 """
 
 OF_TBAT = {key: TBAT[key] for key in ("delta", "mass_tolerance", "per_window", "windows")}
+SCORES = RUN.on_any_text(f"{RUN.results}/scores/{{metric}}/{{model}}.parquet")
 SCORING = plan.resources.scoring(config)
-FETCHED = [name for name in FAMILY if name in (*FROM_HUB, *BYTE_VIEWS)]
+scoring_gpus = lambda wildcards: 0 if text_of(wildcards).few else SCORING["gpus"]
+decodings_of = lambda wildcards: text_of(wildcards).decodings or config["decodings"]
 
 
 rule score:
     input:
         model=LOGITS,
-        truths=lambda wildcards: expand(LOGITS, model=truths_of(wildcards.model)),
+        truths=lambda wildcards: list(truths_of(wildcards).values()),
     output:
-        **{metric: f"{RESULTS}/scores/{metric}/{{model}}.parquet" for metric in OF_DISTRIBUTIONS},
+        **{metric: SCORES.replace("{metric}", metric) for metric in OF_DISTRIBUTIONS},
     resources:
         **per_attempt(mem_mb=2000, runtime=60),
-        gpu=SCORING["gpus"],
-        gpu_job=SCORING["gpus"],
+        gpu=scoring_gpus,
+        gpu_job=scoring_gpus,
     params:
-        device=lambda wildcards, output: SCORING["device"],
-        by_name=decoding_code(config["decodings"], *SCORING["code"]),
+        device=lambda wildcards, output: "cpu" if text_of(wildcards).few else SCORING["device"],
+        by_name=lambda wildcards: decoding_code(decodings_of(wildcards), *SCORING["code"]),
         settings=lambda wildcards: settings(
-            tau=config["metrics"]["tau"], decodings=config["decodings"], truths=truths_of(wildcards.model)
+            tau=config["metrics"]["tau"], decodings=decodings_of(wildcards), truths=list(truths_of(wildcards))
         ),
     script:
         step("score.py")
@@ -38,8 +41,9 @@ rule tbat:
         weights=head_of,
         logits=LOGITS,
     output:
-        f"{RESULTS}/scores/tbat/{{model}}.parquet",
+        SCORES.replace("{metric}", "tbat"),
     wildcard_constraints:
+        text=one_of(OF_ALL_MODELS),
         model=one_of(WITH_HEAD),
     threads: 8
     resources:
@@ -54,9 +58,9 @@ rule tbat:
 rule tbat_approximation:
     input:
         weights=head_of,
-        logits=LOGITS,
+        logits=RUN.logits,
     output:
-        f"{RESULTS}/scores/tbat_approximation/{{model}}.parquet",
+        f"{RUN.results}/scores/tbat_approximation/{{model}}.parquet",
     wildcard_constraints:
         model=one_of(WITH_HEAD),
     threads: 8
@@ -71,16 +75,30 @@ rule tbat_approximation:
 
 rule side_by_side:
     input:
-        model=LOGITS,
-        truths=lambda wildcards: expand(LOGITS, model=truths_of(wildcards.model)),
+        model=RUN.logits,
+        truths=lambda wildcards: list(truths_of(wildcards).values()),
     output:
-        f"{RESULTS}/side_by_side/{{model}}.parquet",
+        f"{RUN.results}/side_by_side/{{model}}.parquet",
     wildcard_constraints:
-        model=one_of(FETCHED),
+        model=one_of(RUN.fetched),
     resources:
         **per_attempt(mem_mb=2000, runtime=60),
     params:
         **measured("side_by_side"),
-        settings=lambda wildcards: settings(truths=truths_of(wildcards.model)),
+        settings=lambda wildcards: settings(truths=list(truths_of(wildcards))),
     script:
         step("measure.py")
+
+
+if RUN.replicated:
+
+    rule window_means:
+        input:
+            scores=RUN.scores(AGAINST_TRUTHS, [row["model"] for row in RUN.replicated]),
+            tbat=RUN.scores(["tbat"], [row["model"] for row in RUN.replicated if row["model"] in RUN.linear]),
+        output:
+            RUN.window_means,
+        params:
+            settings=settings(models=RUN.replicated),
+        script:
+            step("window_means.py")

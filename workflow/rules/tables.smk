@@ -1,159 +1,68 @@
-"""Tables of scores as CSV, Markdown, HTML and LaTeX, beside the thesis's numbers.
+"""Tables as CSV, Markdown, HTML and LaTeX, beside the thesis's numbers, and figures: of the core and of the studies.
 
-Needs: scores, and the thesis's tables under resources/published/.
-Makes: tables/oversmoothing.{csv,md,html,tex} (Tables 4.1 and 4.2), figures/oversmoothing.{png,svg,pdf},
-tables/decodings (E.1 to E.6), tables/decodings_pooled (6.1), tables/tbat (E.7 and E.8), tables/entropy_difference (F.1), tables/svd (7.1 and 7.2),
-tables/tbat_approximation; of members from the hub tables/side_by_side; with several truths tables/truths, each truth
-held against the others; with several seeds tables/window_means.parquet, for intervals over seeds and text.
+Needs: what each declares: those of the core in `plan/tables.py`, those of a study in its plan.
+Makes: tables/{table}.{csv,md,html,tex}, figures/{figure}.{png,svg,pdf}.
 """
 
-OVERSMOOTHING = [name for name in METRICS if METRICS[name].table == "oversmoothing"]
-ENTROPY = [name for name in METRICS if METRICS[name].table == "entropy_difference"]
+TABLES = plan.tables.all_tables(RUN)
+TABLES_AND_FIGURES = [path for table in TABLES for path in table.made(RUN.results)]  # inputs of `rule all`
+STORIES = [*map(story.read_story, plan.studies.stories(config))]  # of the library and of the studies
 
 
-if REPLICATED:
+def caption(kind, name):
+    """File of the caption of a table or figure in the report, written anew if its story tells something else."""
+    path = Path(f".snakemake/captions/{kind}_{name}.rst").resolve()
+    if workflow.is_main_process:
+        text = story.caption(kind, name, STORIES, unit=RUN.unit)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return str(path)
 
-    rule window_means:
+
+def reported(path, kind, shown):
+    """Output that the report shows."""
+    captions = {"caption": caption(kind, shown.name), "category": shown.chapter, "labels": {"result": shown.label}}
+    return report(f"{RUN.results}/{path}", **captions)
+
+
+def files_of_table(shown, latex):
+    """Files of a table, by format."""
+    path = f"tables/{shown.name}"
+    of_formats = {"csv": f"{RUN.results}/{path}.csv", "markdown": f"{RUN.results}/{path}.md"}
+    of_formats["html"] = reported(f"{path}.html", "Table", shown)
+    return of_formats | ({"latex": f"{RUN.results}/{path}.tex"} if latex else {})
+
+
+def files_of_figure(shown):
+    """Files of a figure, by format."""
+    path = f"figures/{shown.name}"
+    of_formats = {kind: f"{RUN.results}/{path}.{kind}" for kind in ("png", "pdf")}
+    return of_formats | {"svg": reported(f"{path}.svg", "Figure", shown)}
+
+
+def rule_of(table):
+    """The rule of a table or figures; a function, because in a loop all rules would see the last table."""
+
+    rule:
+        name:
+            table.rule
         input:
-            scores=scores(AGAINST_TRUTHS, [row["model"] for row in REPLICATED]),
-            tbat=scores(["tbat"], [row["model"] for row in REPLICATED if row["model"] in LINEAR]),
+            **table.inputs,
         output:
-            WINDOW_MEANS,
+            **(files_of_table(table.table, table.latex) if table.table else {}),
+            **(files_of_figure(table.figure) if table.figure else {}),
+            **{
+                name: [path for one in some for path in files_of_figure(one).values()]
+                for name, some in table.figures.items()
+            },
+            **table.files,
         params:
-            settings=settings(models=REPLICATED),
+            **({} if table.settings is None else {"settings": table.settings}),
+            **({"by_name": fingerprints(*table.by_name)} if table.by_name else {}),
         script:
-            step("window_means.py")
+            step(table.step)
 
 
-rule oversmoothing_table:
-    input:
-        scores=scores(OVERSMOOTHING, FAMILY),
-        published=published("4_1", "4_2"),
-    output:
-        **table("oversmoothing", "0 Findings", "1. The main table: oversmoothing by rank (Tables 4.1, 4.2)"),
-    params:
-        settings=beside_thesis("Oversmoothing {by} (Tables 4.1 and 4.2).", OVERSMOOTHING),
-    script:
-        step("score_table.py")
-
-
-rule oversmoothing_figure:
-    input:
-        table=f"{RESULTS}/tables/oversmoothing.csv",
-        windows=[WINDOW_MEANS] if REPLICATED else [],
-    output:
-        **figure("oversmoothing", "0 Findings", "2. The same, drawn"),
-    script:
-        step("oversmoothing_figure.py")
-
-
-if LINEAR:
-
-    use rule oversmoothing_table as tbat_table with:
-        input:
-            scores=scores(["tbat"], FAMILY),
-            published=published("e_7", "e_8"),
-        output:
-            **table("tbat", "4 Oversmoothing", "Tables E.7, E.8: TBAT by decoding"),
-        params:
-            settings=beside_thesis(
-                "Total mass of the BAT-reject set by decoding (Tables E.7 and E.8).", ["tbat"], "decoding", truths=[]
-            ),
-
-
-use rule oversmoothing_table as decodings_table with:
-    input:
-        scores=scores(AGAINST_TRUTHS, FAMILY),
-        published=published("e_1", "e_2", "e_3", "e_4", "e_5", "e_6"),
-    output:
-        **table("decodings", "6 Decoding", "Tables E.1 to E.6: each truth"),
-    params:
-        settings=beside_thesis("Oversmoothing by rank and decoding (Tables E.1 to E.6).", AGAINST_TRUTHS, "decoding"),
-
-
-use rule oversmoothing_table as decodings_pooled_table with:
-    input:
-        scores=scores(AGAINST_TRUTHS, FAMILY),
-        published=published("6_1"),
-    output:
-        **table("decodings_pooled", "6 Decoding", "Table 6.1: all truths"),
-    params:
-        settings=beside_thesis(
-            "Oversmoothing by rank and decoding, over all truths (Table 6.1).",
-            AGAINST_TRUTHS,
-            "decoding",
-            truths=[plan.thesis.all_truths(config, AGAINST_TRUTHS)],
-            pooled="all truths",
-        ),
-
-
-use rule oversmoothing_table as entropy_difference_table with:
-    input:
-        scores=scores(ENTROPY, FAMILY),
-        published=published("f_1"),
-    output:
-        **table("entropy_difference", "6 Decoding", "Table F.1: entropy differences"),
-    params:
-        settings=beside_thesis("Entropy of the truth less that of the model (Table F.1).", ENTROPY),
-
-
-if len(TRUTHS) > 1:
-
-    use rule oversmoothing_table as truths_table with:
-        input:
-            scores=scores(AGAINST_TRUTHS, TRUTHS),
-            published=[],
-        output:
-            **table("truths", "4 Oversmoothing", "Beyond the thesis: each truth against the others"),
-        params:
-            settings=beside_thesis("Each truth held against the others.", AGAINST_TRUTHS, kind="truth"),
-
-
-if FETCHED:
-
-    rule side_by_side_table:
-        input:
-            positions=expand(f"{RESULTS}/side_by_side/{{model}}.parquet", model=FETCHED),
-        output:
-            **table("side_by_side", "4 Oversmoothing", "As llama.cpp compares: quantiles of KL, same top, dp"),
-        params:
-            settings=settings(
-                **config["statistics"],
-                unit=UNIT,
-                models=[row for row in model_rows(MODELS, "family") if row["model"] in FETCHED],
-            ),
-        script:
-            step("side_by_side_table.py")
-
-
-if TRUNCATED:
-
-    use rule oversmoothing_table as svd_table with:
-        input:
-            scores=scores([*AGAINST_TRUTHS, *ENTROPY], TRUNCATED),
-            published=published("7_1", "7_2"),
-        output:
-            **table("svd", "7 Rank", "Tables 7.1, 7.2: truncated heads"),
-        params:
-            settings=beside_thesis(
-                f"Oversmoothing of {plan.models.truncated_model(config)} with its head truncated by SVD, by rank "
-                "(Tables 7.1 and 7.2).",
-                [*AGAINST_TRUTHS, *ENTROPY],
-                kind="svd",
-            ),
-
-
-if TBAT["approximations"] and LINEAR:
-
-    rule tbat_approximation_table:
-        input:
-            scores=scores(["tbat_approximation"], LINEAR),
-        output:
-            **table("tbat_approximation", "4 Oversmoothing", "Beyond the thesis: TBAT with approximated heads"),
-        params:
-            settings=settings(
-                **config["statistics"],
-                models=[row for row in plan.thesis.compared(config, "family", ["tbat"]) if row["model"] in LINEAR],
-            ),
-        script:
-            step("tbat_approximation_table.py")
+for table in TABLES:
+    rule_of(table)

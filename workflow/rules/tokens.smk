@@ -8,10 +8,10 @@ if plan.tokens.learned(config):
 
     rule learn_tokens:
         input:
-            training=ancient(CORPUS["train"]),
-            manifest=MANIFEST,
+            training=ancient(RUN.corpus["train"]),
+            manifest=RUN.manifest,
         output:
-            **TOKENS,
+            **RUN.tokens,
         resources:
             **per_attempt(mem_mb=4000, runtime=30),
         params:
@@ -24,25 +24,25 @@ if plan.tokens.asset(config):
 
     rule read_tokens:
         input:
-            manifest=MANIFEST_OF.format(asset=plan.tokens.asset(config)),
+            manifest=RUN.manifest_of.format(asset=plan.tokens.asset(config)),
         output:
-            **TOKENS,
+            **RUN.tokens,
         resources:
             **per_attempt(mem_mb=2000, runtime=10),
         script:
             step("read_tokens.py")
 
 
-if not OVER_BYTES:
+if not RUN.over_bytes:
 
     rule tokenise:
         input:
-            **TOKENS,
-            train=ancient(CORPUS["train"]),
-            validation=ancient(CORPUS["validation"]),
-            manifest=MANIFEST,
+            **RUN.tokens,
+            train=ancient(RUN.corpus["train"]),
+            validation=ancient(RUN.corpus["validation"]),
+            manifest=RUN.manifest,
         output:
-            **READ,
+            **RUN.read,
         resources:
             **per_attempt(mem_mb=2000, runtime=120),
         script:

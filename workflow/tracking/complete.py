@@ -138,5 +138,8 @@ def _folder(rule: Any) -> Path:
 
 
 def _log_name(rule: Any) -> str:
+    """Return the path of a rule's log; that of another text than the main one is in the folder of the text."""
     wildcards = re.findall(r"{(\w+)", rule.output[0]) if rule.output else []
-    return "/".join([rule.name, *(["-".join(f"{{{name}}}" for name in wildcards)] if wildcards else [])])
+    text = "{text}" if "text" in wildcards else ""
+    named = "-".join(f"{{{name}}}" for name in wildcards if name != "text")
+    return "/".join(filter(None, [f"{text}{rule.name}", named]))

@@ -11,10 +11,10 @@ def test_a_new_retrained_rank_is_one_new_head_of_each_kind_and_a_new_arm_one_mod
     """The arm is that of the recipe in CONTRIBUTING, requested in the config."""
     table, family = "results/tables/imposed_rank.csv", ("  - {rank: 4}\n", "  - {rank: 4}\n  - {head_rate: same}\n")
     more = planned(table, ("retrained: {ranks: [4, 8],", "retrained: {ranks: [4, 8, 12],"), family)
-    heads = {"retrain_head": 2, "retrained_logits": 2}
+    heads = {"retrain_head": 2, "svd_logits": 2}
     assert more == {**heads, "train": 1, "logits": 1, "score": 3, "imposed_rank_table": 1}
     assert planned(table, ("retrained: {", "retrained: {norm: [none], ")) == {"imposed_rank_table": 1}  # fewer rows
-    all_heads = {"retrain_head": 4, "retrained_logits": 4, "score": 4, "imposed_rank_table": 1}
+    all_heads = {"retrain_head": 4, "svd_logits": 4, "score": 4, "imposed_rank_table": 1}
     assert planned(table, ("ranks: [4, 8], max_steps: 6,", "ranks: [4, 8], max_steps: 8,")) == all_heads
 
 

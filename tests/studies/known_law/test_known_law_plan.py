@@ -52,8 +52,9 @@ def test_others_measure_the_members_of_one_seed_with_the_shortest_text_of_a_law(
     config = default(known_law={"laws": LAWS, "texts": [{**TEXT, "sequences": 20}, TEXT]})
     [member] = plan.studies.distributions(config)
     assert [member["facts"][key] for key in ("model", "law", "sequences")] == ["bn4-s1", "full", 10]
-    assert member["logits"] == "results/laws/full-10/logits/bn4-s1.parquet"
-    assert member["truths"] == {"law": "results/laws/full/law.parquet"}
+    text = plan.Run(config).texts[member["text"]]
+    assert text.folder == "laws/full-10/"
+    assert [text.truths[truth] for truth in member["truths"]] == ["results/laws/full/law.parquet"]
 
 
 def test_a_law_may_be_decoded_by_a_chain():
@@ -72,7 +73,7 @@ def test_each_text_has_its_members_and_stand_ins(copy):
     learners = 3 * (2 + 1 + 1) + 2 + 2
     assert jobs["law_text"] == jobs["exact_law"] == jobs["read_stand_in"] == 3
     assert jobs["law_head"] == jobs["law_model"] == 1
-    assert jobs["train_on_law"] == jobs["forced_on_law"] == jobs["score_on_law"] == learners
+    assert jobs["train"] == jobs["forced"] == jobs["score"] == learners
 
 
 def test_other_stand_ins_say_what_differs_and_leave_the_first_as_they_are():
@@ -124,6 +125,5 @@ def test_the_trainings_are_counted_among_what_a_config_needs():
 
 def test_members_of_lower_ranks_stand_beside_the_highest_of_their_seed():
     config = default(known_law={"laws": LAWS, "texts": [{**TEXT, "ranks": [4, 16]}]} | {"truths": STAND_INS})
-    held = {name: judged(config, text) for name, text in texts(config).items()}
-    assert full_of(held) == {("full-10", f"bn4-s{seed}"): f"bn16-s{seed}" for seed in (1, 2)}
-    assert full_of({name: judged(config, text) for name, text in texts(default()).items()}) == {}
+    assert full_of(config) == {("laws/full-10/", f"bn4-s{seed}"): f"bn16-s{seed}" for seed in (1, 2)}
+    assert full_of(default()) == {}

@@ -1,11 +1,15 @@
 """Groups of equals: models that differ in nothing but their seed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from plan.model_types import Trained, of_type
 from plan.models import by_name, full_models
+from plan.run import Run
+from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
 
 FULL, TRUTHS = "full models", "truths"
 
@@ -27,4 +31,32 @@ def others(groups: Mapping[str, list[str]], model: str) -> list[str]:
     return [other for models in groups.values() if model in models for other in models if other != model]
 
 
-STUDY = Study(tested={"across_seeds": ()})
+def scores(run: Run, metric: str) -> str:
+    """Return the file of a metric of a model against its equals, with the wildcard {model}."""
+    return f"{run.results}/scores/across_seeds/{metric}/{{model}}.parquet"
+
+
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and its figure, where there are several seeds."""
+    groups = equals(run.config)
+    if run.replicated:
+        yield Table(
+            "across_seeds_table",
+            "show.py",
+            {
+                "scores": run.scores(["tto"], [row["model"] for row in run.replicated]),
+                "windows": run.window_means,
+                "equals": [
+                    scores(run, metric).format(model=model)
+                    for metric in AGAINST_TRUTHS
+                    for models in groups.values()
+                    for model in models
+                ],
+            },
+            settings(models=run.replicated, equals=groups),
+            table=Shown("across_seeds", "8 Small models", "Across seeds: the numbers"),
+            figure=Shown("across_seeds", "8 Small models", "Across seeds"),
+        )
+
+
+STUDY = Study(tables=tables, tested={"across_seeds": ()})

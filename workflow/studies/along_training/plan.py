@@ -8,8 +8,10 @@ from oversmoothing.hub.names import as_folder, as_gguf, asset_name, file_name, f
 from plan.assets import hub_source, step, weight_bytes
 from plan.model_types import Model, Trained
 from plan.resources import scaled
+from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
 
 
 def followed(models: Iterable[Model]) -> list[Trained]:
@@ -122,4 +124,47 @@ def _source(entry: Mapping[str, Any], revision: str) -> tuple[str, dict[str, str
     return folder_name(str(inner)), settings(folder=str(inner))
 
 
-STUDY = Study(mistakes, folders=folders, assets=assets, tested={"along_training": ()})
+def _drawn(name: str, label: str) -> list[Shown]:
+    """Return a figure as one of several outputs of its rule."""
+    return [Shown(name, "8 Small models", label)]
+
+
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the courses of the models trained here, and those of other people's."""
+    if measured := followed(run.models.values()):
+        forced = {"forced": _drawn("forced_along_training", "Along training: what the head forces, and the rest")}
+        yield Table(
+            "along_training_table",
+            "show.py",
+            {
+                "measures": [f"{run.results}/dynamics/{model.name}.parquet" for model in measured],
+                "spectra": [f"{run.results}/dynamics/spectra/{model.name}.parquet" for model in measured],
+            },
+            settings(
+                unit=run.unit,
+                models=[{"model": model.name, "rank": model.rank, "seed": model.seed} for model in measured],
+            ),
+            table=Shown("along_training", "8 Small models", "Along training: where the models end"),
+            figures=(forced if run.config["dynamics"]["forced_per_window"] else {})
+            | {
+                "courses": _drawn("along_training", "Along training: loss, head and hidden states"),
+                "against_loss": _drawn("oversmoothing_against_loss", "Oversmoothing against loss"),
+                "layers": _drawn("layers_along_training", "Along training: the hidden states of every block"),
+                "spectra": _drawn("head_spectra", "Along training: singular values of the head"),
+            },
+        )
+    if read := revisions(run.config):
+        yield Table(
+            "other_models_table",
+            "show.py",
+            {"measures": [f"{run.results}/others/{place}.parquet" for place in read]},
+            settings(
+                unit="token",
+                models=[{"model": one.model, "revision": one.revision, "step": one.step} for one in read.values()],
+            ),
+            table=Shown("other_models", "8 Small models", "Other people's models, by revision"),
+            figures={"courses": _drawn("other_models", "Other people's models: loss, head and hidden states")},
+        )
+
+
+STUDY = Study(mistakes, tables=tables, folders=folders, assets=assets, tested={"along_training": ()})

@@ -1,11 +1,14 @@
 """The models whose frontiers are compared, and the mistakes of a config."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from oversmoothing.scores.catalogue.decoders import maps, method
 from plan.models import capped
-from plan.studies import Study
+from plan.run import Run
+from plan.settings import settings
+from plan.studies import Study, distributions
+from plan.table import Shown, Table
 
 Config = Mapping[str, Any]
 NO_CUTS = ("greedy", "pure", "temperature")
@@ -36,4 +39,50 @@ def mistakes(config: Config) -> Iterator[str]:
         yield f"frontier.deltas: BAT needs linear logits, and those of {names[0]} are capped; [] leaves BAT out"
 
 
-STUDY = Study(mistakes=mistakes)
+def cut(run: Run) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return what is measured, by the folder of its text and its model: its ``facts``, and files of its ``truths``."""
+    if not run.config["frontier"]["methods"]:
+        return {}
+    family = [{"text": "", "facts": facts, "truths": run.truths} for facts in run.compared_inside("family")]
+    measured: Sequence[Mapping[str, Any]] = distributions(run.config) or family
+    return {
+        (of["text"], of["facts"]["model"]): {
+            "facts": of["facts"],
+            "truths": {truth: run.texts[of["text"]].truths[truth] for truth in of["truths"]},
+        }
+        for of in measured
+    }
+
+
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and, of each law and temperature, a figure."""
+    measured, section = cut(run), run.config["frontier"]
+    drawn = [
+        {"law": law, "temperature": temperature}
+        for law in dict.fromkeys(of["facts"].get("law") for of in measured.values())
+        for temperature in section["temperatures"]
+    ]
+    if measured:
+        yield Table(
+            "frontier_table",
+            "show.py",
+            {"sums": [path for text, model in measured for path in run.scores(["frontier"], [model], text)]},
+            settings(
+                **run.config["statistics"],
+                reference=section["reference"],
+                figures=drawn,
+                models=[of["facts"] for of in measured.values()],
+            ),
+            Shown("frontier", "6 Decoding", "What methods keep and leak"),
+            latex=False,
+            figures={"figures": [_figure(**of) for of in drawn]},
+        )
+
+
+def _figure(law: str | None, temperature: float) -> Shown:
+    of_law = [law] if law else []
+    name = "_".join(["frontier", *of_law, f"{temperature:g}"])
+    return Shown(name, "6 Decoding", " ".join(["Frontiers", *of_law, f"at temperature {temperature:g}"]))
+
+
+STUDY = Study(mistakes=mistakes, tables=tables)

@@ -16,6 +16,7 @@ from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import facts, record
 from studies.cut_frontier.table import frontier_page
 
+FORMATS = 3  # files of each figure
 COLUMNS = 4
 OWN: dict[str, Any] = {"color": PALETTE[0], "marker": "o", "markersize": 4, "linewidth": 1.6, "zorder": 4}
 CUT_FIRST: dict[str, Any] = {**OWN, "color": PALETTE[1], "marker": "s", "markerfacecolor": "none", "linestyle": "--"}
@@ -43,7 +44,7 @@ def main(job: Job) -> None:
         at = points[of["law"], model, truth]
         title = f"{model} against {'the law ' + of['law'] if of['law'] else truth}"
         drawn = draw(at[at.temperature == of["temperature"]], title, settings["reference"])
-        write_figure(drawn, [job.output[kind][i] for kind in ("png", "pdf", "svg")])
+        write_figure(drawn, job.output.figures[FORMATS * i : FORMATS * (i + 1)])
 
 
 def middle(pairs: Iterable[tuple[str | None, str, str]], law: str | None) -> tuple[str, str]:

@@ -4,11 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oversmoothing.models.gpt_shape import flops_per_byte, head_input, vocabulary
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from plan.arms import Arm
 from plan.model_types import DerivedHead, Model
 from plan.models import by_name, derived, full_models, model_rows
+from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study, arms
+from plan.table import Shown, Table
 
 HEADS = {  # on the trunk of the full model, by `retrained.norm`
     "none": Arm("retrained", "ab{rank}", rank="rank", tested=True),
@@ -86,6 +89,20 @@ def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [row for row in model_rows(known, *kinds) if None not in (row["rank"], row["seed"])]
 
 
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table of all ways and its figure."""
+    if imposed := rows(run.config):
+        names = [row["model"] for row in imposed]
+        yield Table(
+            "imposed_rank_table",
+            "show.py",
+            {"logits": run.of(run.logits, names), "scores": run.scores(AGAINST_TRUTHS, names)},
+            settings(unit=run.unit, **run.config["statistics"], models=imposed, truth=run.truths[0]),
+            table=Shown("imposed_rank", "8 Small models", "Ways to impose a rank: the numbers"),
+            figure=Shown("imposed_rank", "8 Small models", "Ways to impose a rank"),
+        )
+
+
 def retraining_flops(shape: Mapping[str, Any], head: Mapping[str, Any]) -> int:
     """Return the number of operations of retraining a head, evaluations included.
 
@@ -114,5 +131,6 @@ STUDY = Study(
     models=models,
     arms=(*HEADS.values(), FULL_HEAD, OWN_TRUNK),
     work=work,
+    tables=tables,
     tested={"imposed_rank": ()},
 )

@@ -25,7 +25,7 @@ def main(job: Job) -> None:
             for prompt, continuation in zip(rows.prompt, rows.continuation, strict=True):
                 writer.write(prompt + continuation, 1)
             parts[split] = writer.close({})
-        contents = {"source": {"law": job.wildcards.text}, "sequences": whole, "splits": parts}
+        contents = {"source": {"law": Path(job.wildcards.text).name}, "sequences": whole, "splits": parts}
         write_sealed(temporary, contents, job.output.manifest)
 
 

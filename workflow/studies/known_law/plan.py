@@ -1,6 +1,6 @@
 """The laws, the texts drawn from them, and the models that learn these."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,13 +9,18 @@ from oversmoothing.run.needs import training_flops
 from oversmoothing.scores.decoding import decoder
 from plan.model_types import Checkpoint, Trained
 from plan.models import by_name, trained_here, trained_member
+from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
+from plan.texts import Text as Read
 from plan.tokens import over_bytes
 from studies.imposed_rank.plan import retraining
 from studies.known_law.laws import LAW, PURE, STAND_INS, TRUTH, Kind, Law, Text
 
 Config = Mapping[str, Any]
+SPLITS = {"train": "train.bin", "validation": "validation.bin", "manifest": "manifest.json"}  # of a text, in its folder
+READ = "laws/{law}/stand_ins/{learned}/{model}-at-{temperature}.parquet"  # what a model that learned a text gives there
 
 
 def laws(config: Config) -> dict[str, Law]:
@@ -49,11 +54,6 @@ def learners(config: Config, text: Text) -> dict[str, Trained]:
     named = [trained_member(config, entry, seed) for entry in trained_here(config) for seed in text.seeds]
     further = [_member(config, model, text) for model in named if model.arm in text.arms]
     return judged(config, text) | {model.name: model for model in further}
-
-
-def by_text(config: Config) -> dict[str, dict[str, Trained]]:
-    """Return the models that learn each text, by name."""
-    return {name: learners(config, text) for name, text in texts(config).items()}
 
 
 def judged(config: Config, text: Text) -> dict[str, Trained]:
@@ -125,14 +125,18 @@ def own_settings(config: Config, law: Law) -> dict[str, Any]:
     return settings(decoding=dict(law.decoding), **how)
 
 
-def full_of(held: Mapping[str, Mapping[str, Trained]]) -> dict[tuple[str, str], str]:
-    """Return, for each text and member of a lower rank, the member of the highest rank and the same seed."""
+def full_of(config: Config) -> dict[tuple[str, str], str]:
+    """Return, for each folder of a text and member of a lower rank, the member of the highest rank and the same seed.
+
+    There are none where nothing is said of BAT.
+    """
     found: dict[tuple[str, str], str] = {}
-    for text, of in held.items():
-        members = [model for model in of.values() if model.kind == "family"]
+    section = config["known_law"]
+    for text, learned in texts(config).items() if section["laws"] and section["tbat_per_window"] else ():
+        members = [model for model in judged(config, learned).values() if model.kind == "family"]
         highest = max((model.rank or 0 for model in members), default=0)
         full = {model.seed: model.name for model in members if model.rank == highest}
-        found |= {(text, model.name): full[model.seed] for model in members if model.rank != highest}
+        found |= {(folder(text), model.name): full[model.seed] for model in members if model.rank != highest}
     return found
 
 
@@ -141,26 +145,60 @@ def head_settings(config: Config, law: Law) -> dict[str, Any]:
     return settings(rank=law.rank, norm="none", reads="post", **retraining(config))
 
 
-def files(config: Config) -> dict[str, str]:
-    """Return paths with wildcards: of the log-probabilities of a law, and of what a model that learned a text has."""
-    laws = f"{config['results'].rstrip('/')}/laws"
-    return {
-        "law": f"{laws}/{{law}}/law.parquet",
-        "folder": f"{laws}/{{text}}",
-        "logits": f"{laws}/{{text}}/logits/{{model}}.parquet",
-        "weights": f"{laws}/{{text}}/models/{{model}}/weights.safetensors",
-    }
+def folder(text: str) -> str:
+    """Return the folder of a text, or of a law, in the results."""
+    return f"laws/{text}/"
+
+
+def weights_of_law(run: Run, law: Law) -> str:
+    """Return the weights of the model whose distributions a law's are: the truth's own, or those of its rank."""
+    own = run.weights.format(model=truth(run.config).name)
+    return f"{run.results}/{folder(law.name)}weights.safetensors" if law.rank else own
+
+
+def texts_read(run: Run) -> Iterator[Read]:
+    """Yield the texts, which models learn, with the truths that these are held against, and those of the laws."""
+    of_laws = laws(run.config)
+    for law in of_laws.values():
+        read_by = truth(run.config)
+        yield Read(
+            folder(law.name),
+            windows=f"{run.results}/{folder(law.name)}windows.parquet",
+            weights=weights_of_law(run, law),
+            models={read_by.name: read_by},
+        )
+    for name, text in texts(run.config).items() if of_laws else ():
+        yield Read(
+            folder(name),
+            windows=f"{run.results}/{folder(text.law)}windows.parquet",
+            weights=run.on_any_text(run.weights).replace("{text}", folder(name)),
+            truths={LAW: f"{run.results}/{folder(text.law)}law.parquet"}
+            | {of["truth"]: _stand_in(run, text.law, of) for of in truths(run.config, text)},
+            against_themselves=True,
+            models=learners(run.config, text),
+            splits={part: f"{run.results}/{folder(name)}{file}" for part, file in SPLITS.items()},
+            decodings=(PURE,),
+        )
+
+
+def _stand_in(run: Run, law: str, of: Mapping[str, Any]) -> str:
+    """Return the file of what stands in for a law: of the model itself, or of the model at a temperature."""
+    if of["temperature"] is None:
+        [path] = run.of(run.logits, [of["model"]], folder(of["text"]))
+        return path
+    return f"{run.results}/{READ.format(law=law, learned=of['text'], model=of['model'], temperature=of['temperature'])}"
 
 
 def distributions(config: Config) -> list[dict[str, Any]]:
     """Return the members of one seed with the shortest text of each law (see `plan.studies.Study`)."""
     made = [text for text in texts(config).values() if text.ranks]
     least = {text.law: min(other.sequences for other in made if other.law == text.law) for text in made}
-    paths = files(config)
     return [
-        {key: paths[key].format(text=text.name, model=model.name) for key in ("folder", "logits", "weights")}
-        | {"facts": {**model.facts, "law": text.law, "sequences": text.sequences}}
-        | {"truths": {LAW: paths["law"].format(law=text.law)}}
+        {
+            "text": folder(text.name),
+            "facts": {**model.facts, "law": text.law, "sequences": text.sequences},
+            "truths": [LAW],
+        }
         for text in made
         if text.sequences == least[text.law]
         for model in judged(config, text).values()
@@ -175,6 +213,37 @@ def rows(config: Config) -> list[dict[str, Any]]:
         for name, text in texts(config).items()
         for model in judged(config, text).values()
     ]
+
+
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and its figure, if there are laws."""
+    of_laws, made = laws(run.config), texts(run.config)
+    if not of_laws:
+        return
+    held = [(folder(name), model) for name, text in made.items() for model in judged(run.config, text).values()]
+    stand_ins = {of["truth"]: of for text in made.values() for of in truths(run.config, text)}
+
+    def files(part: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
+        return [f"{run.results}/{text}{part}/{model}.parquet" for text, model in pairs]
+
+    pairs = [(text, model.name) for text, model in held]
+    yield Table(
+        "known_law_table",
+        "show.py",
+        {
+            "nsmd": files("scores/nsmd", pairs),
+            "forced": files("scores/forced", pairs),
+            "own": files("own_contexts", [(text, model.name) for text, model in held if model.kind == "family"]),
+            "marked": files("marked", full_of(run.config)),
+        },
+        settings(
+            laws=[{"law": law.name, "rank": law.rank, "decoding": dict(law.decoding)} for law in of_laws.values()],
+            learners=rows(run.config),
+            stand_ins=[{key: of[key] for key in ("truth", "stand_ins", "model")} for of in stand_ins.values()],
+        ),
+        table=Shown("known_law", "0 Findings", "When the truth is known"),
+        figure=Shown("known_law", "0 Findings", "When the truth is known, drawn"),
+    )
 
 
 def mistakes(config: Config) -> Iterator[str]:
@@ -252,14 +321,16 @@ def _over(model: Trained, text: Text, passes: int, share: float = 1.0) -> Traine
 
 def work(config: Config) -> list[dict[str, Any]]:
     """Return the number of models that learn texts, and the operations that it takes, without sampling the texts."""
-    trained = [model.settings for models in by_text(config).values() for model in models.values()]
+    read = [learners(config, text) for text in texts(config).values()]
+    trained = [model.settings for models in read for model in models.values()]
     what = "models that learn texts of known laws"
     return [{"what": what, "count": len(trained), "operations": sum(map(training_flops, trained))}] if trained else []
 
 
 STUDY = Study(
     mistakes=mistakes,
-    learners=by_text,
+    texts_read=texts_read,
+    tables=tables,
     distributions=distributions,
     work=work,
     tested={"known_law": ()},

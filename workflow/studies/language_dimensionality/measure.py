@@ -44,7 +44,7 @@ SIZES = pa.schema(
 
 def main(job: Job) -> None:
     """Read the beginning of a split or of the user's files; write singular values and matrix sizes."""
-    settings, name = job.params.settings, job.wildcards.text
+    settings, name = job.params.settings, job.wildcards.corpus
     if "manifest" in job.input.keys():  # noqa: SIM118 (Snakemake's named list iterates over files)
         data = read_split(job.input.text, job.input.manifest, name)[: settings["bytes"]]
     else:

@@ -3,8 +3,18 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from plan.models import family_ranks
+from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
+
+SPLITS = ("train", "evaluation")  # of the corpus, which are read beside the user's files
+
+
+def corpora(config: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the entries of `language.corpora`, by name."""
+    return {corpus["name"]: corpus for corpus in config["language"]["corpora"]}
 
 
 def spectrum_settings(config: Mapping[str, Any], files: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -19,7 +29,7 @@ def spectrum_settings(config: Mapping[str, Any], files: Mapping[str, Any] | None
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
     """Check that the names of texts are unique."""
-    names = ["train", "evaluation", *(corpus["name"] for corpus in config["language"]["corpora"])]
+    names = [*SPLITS, *(corpus["name"] for corpus in config["language"]["corpora"])]
     for name in names:
         if names.count(name) > 1:
             yield f"language.corpora: {name} is listed twice, or is a split of the corpus; give it another name"
@@ -30,4 +40,18 @@ def texts(config: Mapping[str, Any]) -> dict[str, list[str]]:
     return {f"language.corpora.{i}.paths": corpus["paths"] for i, corpus in enumerate(config["language"]["corpora"])}
 
 
-STUDY = Study(mistakes, texts=texts)
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and its figure."""
+    read = [*SPLITS, *corpora(run.config)]
+    files = {kind: [f"{run.results}/language/{kind}/{name}.parquet" for name in read] for kind in ("sizes", "spectra")}
+    yield Table(
+        "language_dimensionality_table",
+        "table.py",
+        files,
+        settings(texts=read, ranks=family_ranks(run.config)),
+        table=Shown("language_dimensionality", "8 Small models", "Beyond the thesis: dimensions of the language"),
+        figure=Shown("language_spectrum", "8 Small models", "Beyond the thesis: W-error against dimensions"),
+    )
+
+
+STUDY = Study(mistakes, texts=texts, tables=tables)

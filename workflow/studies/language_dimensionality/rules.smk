@@ -1,24 +1,23 @@
 """Dimensionality of a language: singular values of n-gram matrices of bytes and of byte pairs.
 
 Needs: the training and the evaluation split, and the files that `language.corpora` names.
-Makes: language/tokenizer.json, language/{spectra,sizes}/{text}.parquet;
-tables/language_dimensionality.{csv,md,html,tex}; figures/language_spectrum.{png,svg,pdf}.
+Makes: language/tokenizer.json, language/{spectra,sizes}/{corpus}.parquet.
 """
 
 from studies.language_dimensionality import plan as language
 
-SPLITS_READ = ["train", "evaluation"]
-CORPORA = {corpus["name"]: corpus for corpus in config["language"]["corpora"]}
-TEXTS = [*SPLITS_READ, *CORPORA]
-TOKENIZER = [f"{RESULTS}/language/tokenizer.json"] if config["language"]["vocabulary"] else []
+TOKENIZER = [f"{RUN.results}/language/tokenizer.json"] if config["language"]["vocabulary"] else []
+CORPORA = language.corpora(config)
+matching_files_of = lambda wildcards: plan.corpus.matching_files(CORPORA[wildcards.corpus]["paths"])
+is_split = lambda wildcards: wildcards.corpus in language.SPLITS
 
 
 rule train_tokenizer:
     input:
-        training=ancient(CORPUS["train"]),
-        manifest=MANIFEST,
+        training=ancient(RUN.corpus["train"]),
+        manifest=RUN.manifest,
     output:
-        f"{RESULTS}/language/tokenizer.json",
+        f"{RUN.results}/language/tokenizer.json",
     resources:
         **per_attempt(mem_mb=4000, runtime=30),
     params:
@@ -29,51 +28,20 @@ rule train_tokenizer:
 
 rule language:
     input:
-        text=ancient(f"{RESULTS}/corpus/{{text}}.bin"),
-        manifest=MANIFEST,
+        text=lambda wildcards: ancient(
+            RUN.corpus[wildcards.corpus] if is_split(wildcards) else matching_files_of(wildcards)
+        ),
+        manifest=lambda wildcards: RUN.manifest if is_split(wildcards) else [],
         tokenizer=TOKENIZER,
     output:
-        spectra=f"{RESULTS}/language/spectra/{{text}}.parquet",
-        sizes=f"{RESULTS}/language/sizes/{{text}}.parquet",
-    log:
-        f"{RESULTS}/logs/language/{{text}}.log",
+        spectra=f"{RUN.results}/language/spectra/{{corpus}}.parquet",
+        sizes=f"{RUN.results}/language/sizes/{{corpus}}.parquet",
     wildcard_constraints:
-        text=one_of(SPLITS_READ),
+        corpus=one_of([*language.SPLITS, *CORPORA]),
     resources:
         **per_attempt(mem_mb=4000, runtime=60),
     params:
-        settings=language.spectrum_settings(config),
+        settings=lambda wildcards: language.spectrum_settings(config, CORPORA.get(wildcards.corpus)),
+        files=lambda wildcards: {} if is_split(wildcards) else contents(matching_files_of(wildcards)),
     script:
         "measure.py"
-
-
-use rule language as language_of_files with:
-    input:
-        text=lambda wildcards: ancient(plan.corpus.matching_files(CORPORA[wildcards.text]["paths"])),
-        tokenizer=TOKENIZER,
-    wildcard_constraints:
-        text=one_of(CORPORA),
-    params:
-        settings=lambda wildcards: language.spectrum_settings(config, CORPORA[wildcards.text]),
-        files=lambda wildcards: contents(plan.corpus.matching_files(CORPORA[wildcards.text]["paths"])),
-
-
-rule language_dimensionality_table:
-    input:
-        sizes=expand(f"{RESULTS}/language/sizes/{{text}}.parquet", text=TEXTS),
-        spectra=expand(f"{RESULTS}/language/spectra/{{text}}.parquet", text=TEXTS),
-    output:
-        **table(
-            "language_dimensionality",
-            "8 Small models",
-            "Beyond the thesis: dimensions of the language",
-        ),
-        **figure(
-            "language_spectrum",
-            "8 Small models",
-            "Beyond the thesis: W-error against dimensions",
-        ),
-    params:
-        settings=settings(texts=TEXTS, ranks=plan.models.family_ranks(config)),
-    script:
-        "table.py"

@@ -1,22 +1,16 @@
-"""The family beside full heads that predict worse, at equal loss: leak, divergence and quality of samples.
+"""The family beside full heads that predict worse, at equal loss: quality of the controls' samples.
 
-Needs: weights, histories, logits and scores of the family and of the controls; with the study `sample_quality`, quality
-of the family's samples.
-Makes: tables/equal_loss.{csv,md,html,tex}, figures/equal_loss.{png,svg,pdf}; with `sample_quality`
-equal_loss/samples/{model}.parquet and equal_loss/quality/{model}.parquet.
+Needs: weights of the controls, and the study `sample_quality`.
+Makes: with `sample_quality` equal_loss/samples/{model}.parquet and equal_loss/quality/{model}.parquet.
 """
 
 from studies.leak_at_equal_loss import plan as equal_loss
 
-AT_EQUAL_LOSS = equal_loss.compared(config)
-CONTROLS = [row["model"] for row in AT_EQUAL_LOSS if row["kind"] != "family"]
-RANKED = [row["model"] for row in AT_EQUAL_LOSS if row["kind"] == "family"]
-OF_CONTROLS = {part: f"{RESULTS}/equal_loss/{part}/{{model}}.parquet" for part in ("samples", "quality")}
+CONTROLS = [row["model"] for row in equal_loss.compared(config) if row["kind"] != "family"]
+OF_CONTROLS = {part: f"{RUN.results}/{equal_loss.FOLDER}{part}/{{model}}.parquet" for part in ("samples", "quality")}
 
-QUALITY_AT_EQUAL_LOSS = []  # files
 
-if AT_EQUAL_LOSS and "sample_quality" in config["studies"]:
-    QUALITY_AT_EQUAL_LOSS = expand(QUALITY, model=RANKED) + expand(OF_CONTROLS["quality"], model=CONTROLS)
+if CONTROLS and "sample_quality" in config["studies"]:
 
     use rule sample as sample_control with:
         output:
@@ -29,7 +23,7 @@ if AT_EQUAL_LOSS and "sample_quality" in config["studies"]:
 
     use rule quality as control_quality with:
         input:
-            windows=WINDOWS,
+            windows=RUN.windows,
             human_features=HUMAN_FEATURES,
             samples=[OF_CONTROLS["samples"]],
             language_model=LANGUAGE_MODEL,
@@ -38,21 +32,4 @@ if AT_EQUAL_LOSS and "sample_quality" in config["studies"]:
         wildcard_constraints:
             model=one_of(CONTROLS),
         params:
-            settings=lambda wildcards: judging.quality_settings(config, MODELS[wildcards.model], ["pure"]),
-
-
-if AT_EQUAL_LOSS:
-
-    rule equal_loss_table:
-        input:
-            histories=[HISTORY.format(model=row["model"]) for row in AT_EQUAL_LOSS],
-            logits=[LOGITS.format(model=row["model"]) for row in AT_EQUAL_LOSS],
-            scores=scores(AGAINST_TRUTHS, [row["model"] for row in AT_EQUAL_LOSS]),
-            quality=QUALITY_AT_EQUAL_LOSS,
-        output:
-            **table("equal_loss", "0 Findings", "Ranks at equal loss: the numbers"),
-            **figure("equal_loss", "0 Findings", "Ranks at equal loss"),
-        params:
-            settings=settings(models=AT_EQUAL_LOSS, truths=TRUTHS),
-        script:
-            "show.py"
+            settings=lambda wildcards: judging.quality_settings(config, RUN.models[wildcards.model], ["pure"]),

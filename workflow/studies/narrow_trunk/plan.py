@@ -6,8 +6,10 @@ from typing import Any
 from plan import tokens
 from plan.model_types import Trained, of_type
 from plan.models import by_name, full_models, model_rows
+from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
 
 FULL_KINDS = ("family", "shorter")
 NARROW_KINDS = ("plain", "backward")
@@ -51,4 +53,22 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"narrow_trunk.steps: {steps} do not increase; sort them, each once"
 
 
-STUDY = Study(mistakes=mistakes)
+def learned_on(run: Run) -> str:
+    """Return the file of what a model's trunk shows, by ``{model}``."""
+    return f"{run.results}/narrow_trunk/{{model}}.parquet"
+
+
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and its figure, if there are trunks to compare."""
+    if rows := trunks(run.config):
+        yield Table(
+            "narrow_trunk_table",
+            "show.py",
+            {"learned_on": run.of(learned_on(run), [row["model"] for row in rows])},
+            settings(models=rows, unit=run.unit),
+            table=Shown("narrow_trunk", "0 Findings", "What the trunk behind a low rank lacks: the numbers"),
+            figure=Shown("narrow_trunk", "0 Findings", "What the trunk behind a low rank lacks"),
+        )
+
+
+STUDY = Study(mistakes=mistakes, tables=tables)

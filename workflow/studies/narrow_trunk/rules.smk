@@ -1,7 +1,7 @@
 """What the trunk behind a low rank lacks, and how fast it learns it beside a full trunk stopped at equal loss.
 
 Needs: weights of the family, its plain heads and its narrow gradients; windows, the training split, the truths' logits.
-Makes: narrow_trunk/{model}.parquet; tables/narrow_trunk.{csv,md,html,tex}, figures/narrow_trunk.{png,svg,pdf}.
+Makes: narrow_trunk/{model}.parquet.
 """
 
 from studies.narrow_trunk import plan as narrow_trunk
@@ -11,13 +11,13 @@ TRUNKS = narrow_trunk.trunks(config)
 
 rule learn_on:
     input:
-        weights=WEIGHTS,
+        weights=RUN.weights,
         training=ancient(READ["train"]),
         manifest=READ["manifest"],
-        windows=WINDOWS,
-        truths=expand(LOGITS, model=TRUTHS),
+        windows=RUN.windows,
+        truths=RUN.of(RUN.logits, RUN.truths),
     output:
-        f"{RESULTS}/narrow_trunk/{{model}}.parquet",
+        narrow_trunk.learned_on(RUN),
     wildcard_constraints:
         model=one_of(row["model"] for row in TRUNKS),
     threads: config["training"]["threads"]
@@ -25,21 +25,7 @@ rule learn_on:
         **ON_GPU,
         **per_attempt(mem_mb=6000, runtime=240),
     params:
-        settings=lambda wildcards: narrow_trunk.learning_settings(config, MODELS[wildcards.model]),
+        settings=lambda wildcards: narrow_trunk.learning_settings(config, RUN.models[wildcards.model]),
         device=DEVICE,
     script:
         "measure.py"
-
-
-if TRUNKS:
-
-    rule narrow_trunk_table:
-        input:
-            learned_on=[f"{RESULTS}/narrow_trunk/{row['model']}.parquet" for row in TRUNKS],
-        output:
-            **table("narrow_trunk", "0 Findings", "What the trunk behind a low rank lacks: the numbers"),
-            **figure("narrow_trunk", "0 Findings", "What the trunk behind a low rank lacks"),
-        params:
-            settings=settings(models=TRUNKS, unit=UNIT),
-        script:
-            "show.py"

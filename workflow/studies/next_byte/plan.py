@@ -3,11 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from plan.model_types import Model, Trained, of_type
 from plan.models import by_name, model_rows, names, truncated_model, with_truncated_heads
+from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
+from plan.texts import Text
 from plan.tokens import over_bytes
+
+SHOWCASE = "showcase/"
 
 
 def of_first_seed(config: Mapping[str, Any]) -> dict[str, Model]:
@@ -54,4 +60,50 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
                 )
 
 
-STUDY = Study(mistakes)
+def texts_read(run: Run) -> Iterator[Text]:
+    """Yield the prompts, which all models of the run read."""
+    truths = dict(zip(run.truths, run.of(run.logits, run.truths, SHOWCASE), strict=True))
+    yield Text(SHOWCASE, f"{run.results}/{SHOWCASE}windows.parquet", run.weights, truths, few=True)
+
+
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table with figures of each prompt, one panel per model, so of the first seed; and the illustration."""
+    shown = of_first_seed(run.config)
+    prompts = [entry["name"] for entry in run.config["showcase"]]
+    family, truncated = names(shown, "family"), names(shown, "svd")
+    read = {"vocabulary": run.vocabulary, "windows": run.texts[SHOWCASE].windows}
+
+    def of_prompts(name: str, chapter: str, label: str) -> list[Shown]:
+        words = f"{label}: the {run.unit} after the prompt"
+        return [Shown(f"{name}_{prompt}", chapter, f"{words} {prompt}") for prompt in prompts]
+
+    yield Table(
+        "next_byte_table",
+        "table.py",
+        {
+            **read,
+            "logits": run.of(run.logits, names(shown, "truth", "family", "svd"), SHOWCASE),
+            "scores": [
+                *run.scores(AGAINST_TRUTHS, [*family, *truncated], SHOWCASE),
+                *run.scores(["tbat"], [name for name in family if name in run.linear], SHOWCASE),
+            ],
+        },
+        settings(
+            names=prompts, models=model_rows(shown, "truth", "family", "svd"), figures=figures(run.config, run.unit)
+        ),
+        Shown("next_byte", "4 Oversmoothing", f"Beside Figures 4.1, 7.1: the {run.unit} after a prompt"),
+        figures={
+            "family": of_prompts("next_byte", "4 Oversmoothing", "Figure 4.1"),
+            "truncated": of_prompts("next_byte_svd", "7 Rank", "Figure 7.1") if run.truncated else [],
+        },
+    )
+    yield Table(
+        "oversmoothing_illustrated",
+        "illustrated.py",
+        {**read, "logits": run.of(run.logits, family, SHOWCASE), "table": run.table("oversmoothing")},
+        settings(unit=run.unit, models=model_rows(shown, "family")),
+        figure=Shown("oversmoothing_illustrated", "1 Introduction", "Figure 1.1: what oversmoothing is"),
+    )
+
+
+STUDY = Study(mistakes, texts_read=texts_read, tables=tables)

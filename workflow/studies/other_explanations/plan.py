@@ -8,8 +8,12 @@ from oversmoothing.models.output_kinds import NOT_LINEAR
 from oversmoothing.training.objectives import OBJECTIVES
 from plan.model_types import Model, Trained
 from plan.models import by_name
+from plan.run import Run
+from plan.settings import settings
 from plan.studies import Study
-from studies.other_explanations.kinds import LINEAR_HEADS, OTHER_HEADS, SHORTER
+from plan.table import Shown, Table
+from studies.known_law import plan as known_law
+from studies.other_explanations.kinds import LINEAR_HEADS, MEASURED, OTHER_HEADS, SHORTER
 
 COMPARED = (LINEAR_HEADS, SHORTER, *OTHER_HEADS, *OBJECTIVES)
 
@@ -41,4 +45,40 @@ def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"known_law.texts: two of the law {law!r} have `arms`; leave one with them"
 
 
-STUDY = Study(mistakes=mistakes, needs=("forced_part", "imposed_rank", "known_law"))
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and its figure, with what models that learned the text of a law say."""
+    explained = rows(run.config)
+    if not explained:
+        return
+    names = [row["model"] for row in explained]
+    laws = known_law.laws(run.config)
+    texts = {name: text for name, text in known_law.texts(run.config).items() if text.arms}
+    learners = {  # of each text, what the table says of the models that learned it
+        name: [row for model in known_law.learners(run.config, text).values() if (row := of_model(model))]
+        for name, text in texts.items()
+    }
+    read = {known_law.folder(text): [row["model"] for row in of] for text, of in learners.items()}
+    yield Table(
+        "explanations_table",
+        "show.py",
+        {
+            "logits": run.of(run.logits, names),
+            "scores": run.scores(MEASURED, names),
+            "of_laws": [path for text, models in read.items() for path in run.scores(MEASURED, models, text)],
+            "truth": run.logits.format(model=run.truths[0]),
+            "laws": [run.texts[text].truths[known_law.LAW] for text in read],
+            "learned": [path for text, models in read.items() for path in run.of(run.logits, models, text)],
+        },
+        settings(
+            truth=run.truths[0],
+            tau=run.config["metrics"]["tau"],
+            models=explained,
+            with_zeros=[text.law for text in texts.values() if laws[text.law].has_zeros],
+            learners={name: {"law": text.law, "models": learners[name]} for name, text in texts.items()},
+        ),
+        table=Shown("explanations", "9 Gradient", "What other output layers and objectives are worth"),
+        figure=Shown("explanations", "9 Gradient", "What other output layers and objectives are worth"),
+    )
+
+
+STUDY = Study(mistakes=mistakes, tables=tables, needs=("forced_part", "imposed_rank", "known_law"))

@@ -5,8 +5,10 @@ from typing import Any
 
 from oversmoothing.hub.names import as_folder, asset_name
 from plan.assets import hub_source, step
+from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
 from studies.real_head.names import ALL, FLATTER, LONGER, MEMORIES, SHUFFLED
 
 Config = Mapping[str, Any]
@@ -56,6 +58,24 @@ def mistakes(config: Config) -> Iterator[str]:
         yield "real_head.short: it must be lower than real_head.tokens, the longer context that it is compared with"
 
 
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and its figure, if there is a model."""
+    folder, read, on_norm = f"{run.results}/real_head", texts(run.config), on_sphere(run.config)
+    if read:
+        yield Table(
+            "real_head_table",
+            "show.py",
+            {
+                "losses": [f"{folder}/losses/{text}.parquet" for text in read],
+                "forced": [f"{folder}/forced/{text}/{truth}.parquet" for text in read for truth in truths(run.config)],
+                "sphere": [f"{folder}/sphere/{text}/{truth}.parquet" for text in read for truth in on_norm],
+            },
+            settings(**run.config["statistics"]),
+            table=Shown("real_head", "0 Findings", "A head in use: what it cannot say"),
+            figure=Shown("real_head", "0 Findings", "A head in use: what it cannot say, drawn"),
+        )
+
+
 def _folders(config: Config) -> dict[str, str]:
     model = config["real_head"]["model"]
     folder = as_folder(model) if isinstance(model, str) else None
@@ -71,4 +91,4 @@ def _texts(config: Config) -> dict[str, list[str]]:
     return {f"real_head.texts.{i}.paths": entry["paths"] for i, entry in enumerate(texts(config).values())}
 
 
-STUDY = Study(mistakes, texts=_texts, folders=_folders, assets=_assets)
+STUDY = Study(mistakes, tables=tables, texts=_texts, folders=_folders, assets=_assets)

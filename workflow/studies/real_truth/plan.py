@@ -1,11 +1,15 @@
 """The family and the truths that it is held against; nothing without a truth over tokens and several seeds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
 from plan.model_types import ByBytes, Model, Trained, of_type
 from plan.models import by_name, model_rows
+from plan.run import Run
+from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
 
 
 def members(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -27,4 +31,26 @@ def compared(config: Mapping[str, Any]) -> bool:
     return all(truths(config).values()) and len({row["seed"] for row in members(config)}) > 1
 
 
-STUDY = Study(needs=("forced_part",))
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and its figure, if there is something to compare."""
+    if not compared(run.config):
+        return
+    rows = members(run.config)
+    names = [row["model"] for row in rows]
+    with_best = run.config["metrics"]["forced"]["best_head_per_window"]
+    yield Table(
+        "real_truth_table",
+        "table.py",
+        {
+            "scores": run.scores(AGAINST_TRUTHS, names),
+            "truths": run.scores(AGAINST_TRUTHS, run.truths),
+            "forced": run.scores(["forced"], names),
+            "best_heads": run.scores(["best_head"], names) if with_best else [],
+        },
+        settings(**run.config["statistics"], models=rows, truths=truths(run.config)),
+        table=Shown("real_truth", "0 Findings", "Against a real language model: the numbers"),
+        figure=Shown("real_truth", "0 Findings", "Against a real language model"),
+    )
+
+
+STUDY = Study(tables=tables, needs=("forced_part",))

@@ -8,8 +8,11 @@ from oversmoothing.scores.decoding import decoding_name
 from plan.arms import TRUNCATED
 from plan.assets import hub_source, step
 from plan.model_types import Model
+from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
+from plan.thesis import compared
 
 JUDGING = {"language_model", "reads", "reads_svd"}  # keys that say who reads what
 
@@ -40,6 +43,40 @@ def reading_settings(config: Mapping[str, Any]) -> dict[str, Any]:
 def _measured(config: Mapping[str, Any], sets: list[str], column: str, read: list[str]) -> dict[str, Any]:
     measured = {key: value for key, value in config["quality"].items() if key not in JUDGING}
     return settings(**measured, sets=sets, column=column, reads=read)
+
+
+def quality(run: Run) -> str:
+    """Return the file of the quality of a model's samples, with the wildcard {model}."""
+    return f"{run.results}/quality/{{model}}.parquet"
+
+
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and the figure of bytes, if samples are judged."""
+    if not run.judged:
+        return
+    yield Table(
+        "sample_quality_table",
+        "show.py",
+        {
+            "quality": run.of(quality(run), run.judged),
+            "human": f"{run.results}/human_quality.parquet",
+            "windows": run.windows,
+            "second": f"{run.results}/second_windows.parquet",
+            "samples": [run.samples.format(model=name, decoding="pure") for name in run.known_inside],
+            "published": run.published("5_3", "6_2", "6_3"),
+            "published_svd": run.published("h_1"),
+        },
+        settings(
+            **run.config["statistics"],
+            completed=run.config["quality"]["completed"],
+            windows=run.config["windows"],
+            family=run.compared_inside("family"),
+            truths=run.compared_inside("truth"),
+            svd=compared(run.config, "svd"),
+        ),
+        table=Shown("sample_quality", "5 Samples", "Tables 5.3, 6.2, 6.3, H.1: sample quality"),
+        figure=Shown("byte_frequency", "5 Samples", "Figure 5.1: bytes in samples"),
+    )
 
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:
@@ -82,5 +119,9 @@ def _assets(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, str], int | 
 
 
 STUDY = Study(
-    mistakes, folders=_folders, assets=_assets, tested={"sample_quality": ("5_3", "6_2", "6_3", "h_1"), "samples": ()}
+    mistakes,
+    folders=_folders,
+    assets=_assets,
+    tables=tables,
+    tested={"sample_quality": ("5_3", "6_2", "6_3", "h_1"), "samples": ()},
 )

@@ -1,28 +1,26 @@
 """Quality of the samples: perplexity, repetition, MAUVE, byte TV, valid words, word length.
 
 Needs: samples/{model}/{decoding}.parquet, windows.parquet, the corpus, and the language model that
-`quality.language_model` names, or else one trained here; the thesis's tables.
-Makes: language_model/, second_windows.parquet, human_features.parquet, quality/{model}.parquet,
-human_quality.parquet, tables/sample_quality.{csv,md,html,tex} (Tables 5.3, 6.2, 6.3 and H.1);
-figures/byte_frequency.{png,svg,pdf} (Figure 5.1).
+`quality.language_model` names, or else one trained here.
+Makes: language_model/, second_windows.parquet, human_features.parquet, quality/{model}.parquet and
+human_quality.parquet.
 """
 
 from studies.sample_quality import plan as judging
 
-if JUDGED:
+if RUN.judged:
 
-    QUALITY = f"{RESULTS}/quality/{{model}}.parquet"
-    HUMAN_QUALITY = f"{RESULTS}/human_quality.parquet"
-    HUMAN_FEATURES = f"{RESULTS}/human_features.parquet"
+    QUALITY = judging.quality(RUN)
+    HUMAN_FEATURES = f"{RUN.results}/human_features.parquet"
     JUDGE = judging.asset(config)
-    LANGUAGE_MODEL = MANIFEST_OF.format(asset=JUDGE) if JUDGE else f"{RESULTS}/language_model"
+    LANGUAGE_MODEL = RUN.manifest_of.format(asset=JUDGE) if JUDGE else f"{RUN.results}/language_model"
 
     rule train_language_model:
         input:
-            training=ancient(CORPUS["train"]),
-            manifest=MANIFEST,
+            training=ancient(RUN.corpus["train"]),
+            manifest=RUN.manifest,
         output:
-            directory(f"{RESULTS}/language_model"),
+            directory(f"{RUN.results}/language_model"),
         threads: config["language_model"]["threads"]
         resources:
             **ON_GPU,
@@ -35,11 +33,11 @@ if JUDGED:
 
     rule draw_second_windows:
         input:
-            **TOKENS,
-            evaluation=ancient(CORPUS["evaluation"]),
-            manifest=MANIFEST,
+            **RUN.tokens,
+            evaluation=ancient(RUN.corpus["evaluation"]),
+            manifest=RUN.manifest,
         output:
-            f"{RESULTS}/second_windows.parquet",
+            f"{RUN.results}/second_windows.parquet",
         resources:
             **per_attempt(mem_mb=1000, runtime=10),
         params:
@@ -49,7 +47,7 @@ if JUDGED:
 
     rule human_features:
         input:
-            windows=WINDOWS,
+            windows=RUN.windows,
             language_model=LANGUAGE_MODEL,
         output:
             HUMAN_FEATURES,
@@ -66,9 +64,9 @@ if JUDGED:
 
     rule quality:
         input:
-            windows=WINDOWS,
+            windows=RUN.windows,
             human_features=HUMAN_FEATURES,
-            samples=lambda wildcards: expand(SAMPLES, model=wildcards.model, decoding=JUDGED[wildcards.model]),
+            samples=lambda wildcards: expand(RUN.samples, model=wildcards.model, decoding=RUN.judged[wildcards.model]),
             language_model=LANGUAGE_MODEL,
         output:
             QUALITY,
@@ -78,44 +76,20 @@ if JUDGED:
             **per_attempt(mem_mb=8000 if JUDGE else 2000, runtime=240),
         params:
             settings=lambda wildcards: judging.quality_settings(
-                config, MODELS[wildcards.model], JUDGED[wildcards.model]
+                config, RUN.models[wildcards.model], RUN.judged[wildcards.model]
             ),
             language_model=config["quality"]["language_model"],
             device=DEVICE,
         script:
-            f"{workflow.basedir}/studies/sample_quality/measure.py"  # absolute, for rules of other studies that use this one
+            step("studies/sample_quality/measure.py")
 
     use rule quality as human_quality with:
         input:
-            windows=WINDOWS,
+            windows=RUN.windows,
             human_features=HUMAN_FEATURES,
-            samples=[WINDOWS, f"{RESULTS}/second_windows.parquet"],
+            samples=[RUN.windows, f"{RUN.results}/second_windows.parquet"],
             language_model=LANGUAGE_MODEL,
         output:
-            HUMAN_QUALITY,
+            f"{RUN.results}/human_quality.parquet",
         params:
             settings=judging.human_settings(config, ["first", "second"]),
-
-    rule sample_quality_table:
-        input:
-            quality=expand(QUALITY, model=JUDGED),
-            human=HUMAN_QUALITY,
-            windows=WINDOWS,
-            second=f"{RESULTS}/second_windows.parquet",
-            samples=expand(SAMPLES, model=KNOWN_INSIDE, decoding="pure"),
-            published=published("5_3", "6_2", "6_3"),
-            published_svd=published("h_1"),
-        output:
-            **table("sample_quality", "5 Samples", "Tables 5.3, 6.2, 6.3, H.1: sample quality"),
-            **figure("byte_frequency", "5 Samples", "Figure 5.1: bytes in samples"),
-        params:
-            settings=settings(
-                **config["statistics"],
-                completed=config["quality"]["completed"],
-                windows=config["windows"],
-                family=compared_inside("family"),
-                truths=compared_inside("truth"),
-                svd=plan.thesis.compared(config, "svd"),
-            ),
-        script:
-            "show.py"

@@ -5,8 +5,10 @@ from typing import Any
 
 from plan.model_types import Model, Trained, of_type
 from plan.models import by_name
+from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
+from plan.table import Shown, Table
 from plan.tokens import unit
 
 
@@ -65,4 +67,17 @@ def files(config: Mapping[str, Any]) -> dict[str, str]:
     return {f"saturation.histories.{i}.path": entry["path"] for i, entry in enumerate(given)}
 
 
-STUDY = Study(mistakes, files, tested={"saturation": ()})
+def tables(run: Run) -> Iterator[Table]:
+    """Yield the table and its figure, if there are models."""
+    if rows := models_in_table(run.config, run.models):
+        yield Table(
+            "saturation_table",
+            "table.py",
+            {part: f"{run.results}/saturation/{part}.parquet" for part in ("law", "points")},
+            settings(models=rows, truths=run.truths),
+            table=Shown("saturation", "8 Small models", "Saturation: how far above the law models end"),
+            figure=Shown("saturation", "8 Small models", "Saturation: losses and the law"),
+        )
+
+
+STUDY = Study(mistakes, files, tables=tables, tested={"saturation": ()})
