@@ -12,8 +12,8 @@ TRUNKS = narrow_trunk.trunks(config)
 rule learn_on:
     input:
         weights=RUN.weights,
-        training=ancient(READ["train"]),
-        manifest=READ["manifest"],
+        training=ancient(RUN.read["train"]),
+        manifest=RUN.read["manifest"],
         windows=RUN.windows,
         truths=RUN.of(RUN.logits, RUN.truths),
     output:
