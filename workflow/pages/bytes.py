@@ -1,20 +1,18 @@
 """Numbers of docs/bytes.md beside those that pages share."""
 
 from oversmoothing.tables.quantities import Quantity, above, below, digits, holds
-from pages.kept import TRUTHS, benchmark, kept
+from pages.kept import TRUTHS, benchmark, kept, smollm2_less_own_truth
 
 real, prose = kept("smollm2").real_truth, kept("smollm2_prose").real_truth
 level = real.where(kind="family", less=None)
 level_on_prose = prose.where(less=None)
-smollm2_less_own_truth = real.where("tto", truth="smollm2", less="truth", kind="family").by("rank")
-less_full_rank, less_full_rank_on_prose = (table.where("tto", less="rank 288") for table in (real, prose))
+less_full_rank_on_prose = prose.where("tto", less="rank 288")
 STEPS = ["rank 8", "rank 16", "rank 32", "rank 288"]
 steps, steps_by_smollm2_on_prose = (
     real.all("tto", kind="family", less=STEPS),
     prose.all("tto", truth="smollm2", less=STEPS),
 )
 tto_of_own_truth_by_smollm2 = real("tto", truth="smollm2", model="truth")
-loss_of_smollm2, loss_of_own_truth = (kept("smollm2").losses("loss", arm=arm) for arm in ("smollm2", "truth"))
 
 
 def _forced(rank: int, truth: str) -> Quantity | int:

@@ -73,7 +73,6 @@ step_by_smollm2, step_by_smollm2_on_prose = (
 )
 steps_by_smollm2 = [step_by_smollm2(*step) for step in STEPS]
 steps_by_smollm2_on_prose = [step_by_smollm2_on_prose(4, "rank 16"), step_by_smollm2_on_prose(16, "rank 288")]
-smollm2_less_own_truth = real.where("tto", rank=[4, 8, 16, 32, 288], truth="smollm2", less="truth")
 VARIANTS = ["smollm2-prompt", "smollm2-cool", "smollm2-warm"]
 less_full_by_variants = real.all("tto", (4, 8, 16, 32), VARIANTS, less="rank 288", kind="family")
 tto_by_smollm2 = real.where("tto", truth="smollm2", less=None)

@@ -149,9 +149,7 @@ shares_after_long_training = [
 loss_of_full_rank = long.losses.all("validation_loss", arm="bn288")
 loss_of_truth, loss_of_short_truth = (long.losses("validation_loss", model=name) for name in ("truth", "truth-short"))
 large_models_force = kept("workstation").forced("forced_of_added", 4, less="full rank")
-rank_4_less_full, rank_4_less_full_after_long_training = (
-    run.real_truth.where("tto", 4, less="rank 288").by("truth") for run in (short, long)
-)
+less_full_rank_after_long_training = long.real_truth.where("tto", less="rank 288")
 widest_gap = max(short.forced.all("gap") + short.best_head.all("gap"))
 
 # What can the head of a model in use not say?
@@ -168,7 +166,6 @@ at_optimum = kept("optimum").closed_square("loss_share", 4, kind="full_head")
 
 # What does the truth hide?
 against_models_less_law = kept("law").known_law.where("tto", law="full", kind="family", sequences=1800, less="law")
-smollm2_less_own_truth = short.real_truth.where("tto", truth="smollm2", less="truth")
 stand_ins_less_law = kept("law_standins").known_law.where("tto", kind="family", less="law")
 stand_ins_change_excess = kept("law_standins").known_law.where("tto", kind="family", less="law, of its excess")
 

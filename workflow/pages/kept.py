@@ -44,6 +44,12 @@ after_equal_steps = equal_loss.where(less="rank 288", kind="family")
 added = kept("smollm2").forced.where(less="full rank", seed=None)
 added_by_parts = kept("smollm2").best_head.where(less="full rank", seed=None)
 
+# TTO by the two truths: their difference, and what a rank leaks more than full rank.
+_tto = kept("smollm2").real_truth.where("tto", kind="family")
+smollm2_less_own_truth = _tto.where(truth="smollm2", less="truth")
+less_full_rank = _tto.where(less="rank 288")
+loss_of_smollm2, loss_of_own_truth = (kept("smollm2").losses("loss", arm=arm) for arm in ("smollm2", "truth"))
+
 # Pairs of a trunk and a head, full or narrow; what a narrow head costs, and what a narrow gradient does.
 square, wide_square = (kept(run).closed_square.by("measure", "rank", "kind") for run in ("gradient", "gradient_wide"))
 above_full_pair, wide_above_full_pair = (table.where(less="control") for table in (square, wide_square))

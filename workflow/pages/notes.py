@@ -119,11 +119,9 @@ stand_ins_by_kind = [
     )
 ]
 
-real = kept("smollm2").real_truth
-share_forced, share_of_best_head = (real.where(share, 4, less=None) for share in ("forced_share", "best_share"))
-smollm2_less_own_truth = real.where("tto", truth="smollm2", less="truth")
-rank_4_less_full = real.where("tto", 4, less="rank 288")
-loss_of_smollm2, loss_of_own_truth = (kept("smollm2").losses("loss", arm=arm) for arm in ("smollm2", "truth"))
+share_forced, share_of_best_head = (
+    kept("smollm2").real_truth.where(share, 4, less=None) for share in ("forced_share", "best_share")
+)
 
 rejected_by_rank = [
     (
