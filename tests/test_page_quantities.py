@@ -1,5 +1,6 @@
 """Answers, verdicts and counts of pages, by hand on small numbers; what their sources may hold."""
 
+import ast
 import re
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pytest
 from oversmoothing.tables.quantities import Quantity
 from pages import bytes as byte_view
 from pages import expectations, findings, kept, lifting, readme, replication
-from schemas.describe import SOURCES
+from schemas.describe import ROOT, SOURCES
 
 ABOVE, BELOW, OPEN = (
     Quantity((low + high) / 2, {"low": low, "high": high, "p": p})
@@ -113,3 +114,16 @@ def test_a_source_computes_nothing(source):
     assert [of for of in shown if arithmetic.search(of)] == []
     filters = {name for of in shown for name in re.findall(r"\| (\w+)", of)}
     assert filters <= {"digits", "percent", "rows", "join", "int", "length"}
+
+
+def test_each_quantity_is_quoted_or_part_of_another():
+    modules = [path.read_text() for path in ROOT.glob("workflow/pages/*.py")]
+    sources = [
+        " ".join(re.findall(r"{[{%].*?[%}]}", path.read_text(), flags=re.DOTALL)) for path in SOURCES.glob("*.md")
+    ]
+    uses = re.findall(r"\w+", "\n".join(modules + sources))
+    for node in (node for text in modules for node in ast.parse(text).body):
+        names = [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+        if isinstance(node, ast.Assign):
+            names = [part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+        assert [name for name in names if uses.count(name) < 2] == []

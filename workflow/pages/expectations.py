@@ -5,8 +5,8 @@ An answer is *yes* if all intervals lie where they were expected, *no* if one li
 
 from collections.abc import Iterable, Sequence
 
-from oversmoothing.tables.quantities import Quantity, above, below, digits, of_seeds, paired
-from pages.kept import TRUTHS, Table, kept, real_head, truncated_real_head, verdict
+from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, above, below, digits, of_seeds, paired
+from pages.kept import TRUTHS, kept, real_head, truncated_real_head, verdict
 from pages.other_heads import (
     LAYERS,
     after_400_steps,
@@ -42,7 +42,7 @@ def is_within(numbers: Sequence[Quantity], low: float, high: float) -> str:
 
 def is_shown_below(numbers: Iterable[Quantity]) -> str:
     """Return whether one of several differences is shown to be below 0, after correction."""
-    return "some shown" if any(number.high < 0 and number.p < 0.05 for number in numbers) else "none shown"
+    return "some shown" if any(number.high < 0 and number.p < SIGNIFICANT for number in numbers) else "none shown"
 
 
 def both(numbers: Iterable[float]) -> str:
