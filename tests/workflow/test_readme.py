@@ -133,7 +133,7 @@ def test_what_others_could_install_alone_imports_arrays(package):
 
 
 def test_a_study_imports_the_library_itself_and_what_it_needs_and_its_steps_nothing_of_the_plan():
-    planning = {"plan", "checks", "schemas", "tracking"}
+    planning = {"plan", "checks", "pages", "schemas", "tracking"}
     for path in (*ROOT.glob("workflow/studies/*/*.py"), *ROOT.glob("scripts/**/*.py")):
         study = path.parent.name if "studies" in path.parts else None
         for room, *inner in imports(path):

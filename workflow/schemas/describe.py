@@ -1,13 +1,13 @@
 """Write the documents: pages from their sources and the kept tables, and into three of them what code declares.
 
-`make docs` renders `docs/source/NAME.md` to `docs/NAME.md`, and `docs/source/README.md` to `README.md`. In PARTS it
-replaces what stands between two comments; the rest is written by hand.
+`make docs` renders `docs/source/NAME.md` to `docs/NAME.md`, and `docs/source/README.md` to `README.md`, with the
+quantities of `pages/NAME.py`. In PARTS it replaces what stands between two comments; the rest is written by hand.
 """
 
 import ast
 import functools
+import importlib
 import inspect
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -16,16 +16,15 @@ from typing import Any
 import yaml
 
 from oversmoothing import argmaxability, bat, forced
-from oversmoothing.tables.quantities import Run, environment
-from oversmoothing.tables.record import documentation, read_record
-from oversmoothing.tables.score_tables import for_terminal
+from oversmoothing.tables.quantities import environment
+from oversmoothing.tables.record import documentation
+from pages import kept
+from pages.kept import ROOT
 from plan import studies
 from schemas.config import read_schema
 
 METHODS = (FunctionType, property, functools.cached_property)
 PACKAGES: tuple[ModuleType, ...] = (bat, forced, argmaxability)  # which others may import
-ROOT = Path(__file__).resolve().parents[2]
-STUDIES, PUBLISHED, BENCHMARKS = (ROOT / "resources" / name for name in ("studies", "published", "benchmarks"))
 SOURCES = ROOT / "docs/source"
 BEGIN, END = "<!-- {}: written by `make docs` -->", "<!-- end of {} -->"
 SUBJECTS = {  # headings of config/README.md, in order, and the sections of each; those of studies are the last
@@ -52,13 +51,16 @@ def pages() -> list[Path]:
 
 
 def rendered(page: Path) -> str:
-    """Return a page, made from its source and the kept tables, and say so in its first line, or in README's last."""
-    kept = functools.cache(lambda name: Run(STUDIES / name))
-    made = environment(
-        SOURCES, kept=kept, printed=_printed, about=_about, published=Run(PUBLISHED), benchmark=Run(BENCHMARKS)
-    )
-    text, comment = made.get_template(page.name).render(), RENDERED.format(page.name)
+    """Return a page, made from its source and its quantities, and say so in its first line, or in README's last."""
+    template, comment = environment(SOURCES).get_template(page.name), RENDERED.format(page.name)
+    text = template.render(quantities(page))
     return f"{text.rstrip()} {comment}\n" if page.parent == ROOT else f"{comment}\n\n{text}"
+
+
+def quantities(page: Path) -> dict[str, Any]:
+    """Return what a page's source may name: what its module declares, and what all pages share."""
+    own = importlib.import_module(f"pages.{page.stem.lower()}")
+    return {name: thing for of in (kept, own) for name, thing in vars(of).items() if not name.startswith("_")}
 
 
 def updated(path: Path) -> str:
@@ -123,18 +125,8 @@ def reference() -> str:
     return "\n\n".join(parts)
 
 
-def _printed(study: str) -> str:
-    """Return the main table of a kept study as a finished run prints it."""
-    return for_terminal(read_record(STUDIES / study / "tables/oversmoothing.csv"))
-
-
 def _short(package: ModuleType) -> str:
     return package.__name__.rpartition(".")[2]
-
-
-def _about(name: str) -> Any:
-    """Return what made a kept run."""
-    return json.loads((STUDIES / name / "run.json").read_text(encoding="utf-8"))
 
 
 def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str, Any], skip: set[int]) -> Iterator[str]:

@@ -34,10 +34,10 @@ def learning_settings(config: Mapping[str, Any], model: Trained) -> dict[str, An
     schedule = {key: section[key] for key in ("learning_rate", "warmup_steps", "steps")}
     dropped = ("processes", "max_steps", "patience", "snapshots", "compile")
     training = {key: value for key, value in config["training"].items() if key not in dropped}
-    whole = model.name == full_models(of_type(Trained, by_name(config))).get(model.seed)
+    whole = model.name in full_models(of_type(Trained, by_name(config))).values()
     return settings(
         training={**training, **schedule, "backward_rank": None},
-        seed=model.seed + OTHER_BATCHES,
+        seed=model.settings["seed"] + OTHER_BATCHES,
         parts=[*section["parts"], *(["scratch"] if whole else [])],
         windows=section["windows"],
         batch=tokens.inference(config)["batch"],

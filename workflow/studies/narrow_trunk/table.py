@@ -141,5 +141,5 @@ def narrow_trunk_page(table: pd.DataFrame) -> Page:
         if len(part):
             name = f"After {last} steps, less the full trunk of equal loss, against `{truth}`"
             sections.append(Section(name, pivot(part, ["arm", "what"], metrics)))
-    words = legend(__file__, "narrow_trunk", seeds=int(table.n.max()))
-    return Page(TITLE, sections, [*words, directions(table.better.dropna())])
+    notes = legend(__file__, "narrow_trunk", seeds=int(table.n.max()))
+    return Page(TITLE, sections, [*notes, directions(table.better.dropna())])

@@ -1,0 +1,202 @@
+"""Numbers and answers of docs/expectations.md beside those that pages share.
+
+An answer is *yes* if all intervals lie where they were expected, *no* if one lies elsewhere, else *open*.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, above, below, digits, of_seeds, paired
+from pages.kept import TRUTHS, kept, real_head, truncated_real_head, verdict
+from pages.other_heads import (
+    LAYERS,
+    after_400_steps,
+    after_1600_steps,
+    at_width_288,
+    highest_of_larger_rates,
+    highest_rate_after_1600_steps,
+    lowest_rate_after_1600_steps,
+    under_zeros,
+)
+
+
+def answer(yes: bool, no: bool = False) -> str:
+    """Return yes, no or open."""
+    return "yes" if yes else "no" if no else "open"
+
+
+def is_above(numbers: Sequence[Quantity], bound: float = 0) -> str:
+    """Return whether numbers are above a bound, judged by their intervals."""
+    return answer(above(numbers, bound), no=any(number.high < bound for number in numbers))
+
+
+def is_below(numbers: Sequence[Quantity], bound: float = 0) -> str:
+    """Return whether numbers are below a bound, judged by their intervals."""
+    return answer(below(numbers, bound), no=any(number.low > bound for number in numbers))
+
+
+def is_within(numbers: Sequence[Quantity], low: float, high: float) -> str:
+    """Return whether numbers are between two bounds, judged by their intervals; a mean outside of them is a no."""
+    within = above(numbers, low) and below(numbers, high)
+    return answer(within, no=any(not low <= number.value <= high for number in numbers))
+
+
+def is_shown_below(numbers: Iterable[Quantity]) -> str:
+    """Return whether one of several differences is shown to be below 0, after correction."""
+    return "some shown" if any(number.high < 0 and number.p < SIGNIFICANT for number in numbers) else "none shown"
+
+
+def both(numbers: Iterable[float]) -> str:
+    """Return two numbers, such as those by the two truths or of two texts."""
+    return " and ".join(digits(number) for number in numbers)
+
+
+# The thesis's experiment.
+def so(sentence: str) -> str:
+    """Return whether a sentence of the thesis came as expected; what holds in part is open."""
+    found = verdict(sentence)
+    known = {"holds": "yes", "contradicted": "no", "open": "open", "holds in part": "open"}
+    return known.get(found, found)
+
+
+def _rank_32_less_full(truth: str) -> Quantity:
+    scores = kept("replication").oversmoothing.where("tto", truth=truth, decoding="pure")
+    return of_seeds(*(scores.column("value", rank=rank) for rank in (32, 288)))
+
+
+rank_32_less_full = [_rank_32_less_full(truth) for truth in TRUTHS]
+
+# Two truths.
+real, prose, long = (kept(run).real_truth for run in ("smollm2", "smollm2_prose", "smollm2_long"))
+STEPS = ((4, "rank 8"), (8, "rank 16"), (16, "rank 32"), (32, "rank 288"))
+step_by_smollm2, step_by_smollm2_on_prose = (
+    table.where("tto", truth="smollm2").by("rank", "less") for table in (real, prose)
+)
+steps_by_smollm2 = [step_by_smollm2(*step) for step in STEPS]
+steps_by_smollm2_on_prose = [step_by_smollm2_on_prose(4, "rank 16"), step_by_smollm2_on_prose(16, "rank 288")]
+VARIANTS = ["smollm2-prompt", "smollm2-cool", "smollm2-warm"]
+less_full_by_variants = real.all("tto", (4, 8, 16, 32), VARIANTS, less="rank 288", kind="family")
+tto_by_smollm2 = real.where("tto", truth="smollm2", less=None)
+tto_of_own_truth = tto_by_smollm2(kind="truth", model="truth")
+tto_of_members = tto_by_smollm2.all((4, 8, 16, 32, 288))
+forced_share, forced_share_on_prose, forced_share_after_long_training = (
+    table.where("forced_share", less=None) for table in (real, prose, long)
+)
+best_share, best_share_after_long_training = (table.where("best_share", 4, less=None) for table in (real, long))
+
+
+def _share_of_trained_head(run: str, truth: str) -> Table:
+    """Return by seed which share of KL the trained head of rank 4 forces behind its LayerNorm."""
+    parts = kept(run).best_head
+    rest, whole = (parts.where(part, 4, truth, less=None, seed=[1, 2, 3, 4, 5]).frame for part in ("rest", "kl"))
+    share = rest.set_index("seed").value / whole.set_index("seed").value
+    return Table(run, (1 - share).reset_index())
+
+
+change_of_forced_share = [
+    paired(_share_of_trained_head("smollm2_long", truth), _share_of_trained_head("smollm2", truth)) for truth in TRUTHS
+]
+rank_4_less_full, rank_4_less_full_after_long_training = (
+    [table("tto", 4, truth, less="rank 288") for truth in TRUTHS] for table in (real, long)
+)
+stays_within_a_fifth = answer(False, no=rank_4_less_full_after_long_training[1] > 1.2 * rank_4_less_full[1])
+
+# Other heads and objectives.
+gains_of_two_softmaxes = [after_400_steps.less_linear("tto", rank, "mos2") for rank in (4, 16)]
+layers_at_full_rank = after_400_steps.less_linear.all("tto", 32, LAYERS)
+layers_at_equal_loss = after_400_steps.at_equal_loss.all("tto", kind=LAYERS)
+least_p_at_equal_loss = min(number.p for number in layers_at_equal_loss)
+largest_gain_at_rank_4 = -min(number.value for number in after_400_steps.less_linear.all("tto", 4))
+
+
+def leaks_less_and_loses_more(objective: str) -> str:
+    """Return whether an objective lowers TTO and raises the loss at full rank."""
+    tto, loss = (after_400_steps.less_linear(measure, 32, objective) for measure in ("tto", "loss"))
+    return answer(tto.high < 0 < loss.low)
+
+
+TRAINED_LONGER = ["plain", "mos2", "mfs3", "two_layer"]
+
+
+def gain_at_rank_4(kind: str) -> str:
+    """Return by how much a head of rank 4 lowers TTO after 400 steps, and after 1,600."""
+    gains = (run.less_linear("tto", 4, kind).decrease for run in (after_400_steps, after_1600_steps))
+    return "from {} to {}".format(*map(digits, gains))
+
+
+gains_grow = all(
+    after_1600_steps.less_linear("tto", 4, kind).decrease.low
+    > after_400_steps.less_linear("tto", 4, kind).decrease.high
+    for kind in TRAINED_LONGER
+)
+above_full_head = after_1600_steps.less_full.all("tto", 4, TRAINED_LONGER)
+above_equal_operations = after_1600_steps.at_equal_operations.all("tto", 4, ["mos2", "two_layer", "mfs3"])
+rates_inside = "yes" if lowest_rate_after_1600_steps > 0.006 and highest_rate_after_1600_steps < 0.096 else "no"
+larger_rates_below = "yes" if highest_of_larger_rates < 0.096 else "no"
+softmaxes_at_width_288 = at_width_288.less_linear.all("tto", 288, ["mos2", "mfs3"])
+softmaxes_of_rank_4_at_width_288 = at_width_288.less_linear.all("tto", 4, ["mos2", "mfs3"])
+filtered_on_impossible_bytes = under_zeros.less_full("impossible", 32, "filtered")
+
+# Stand-ins for a law.
+_stand_ins = kept("law_standins").known_law.where("tto", kind="family").by("rank", "truth")
+stand_ins_less_law = _stand_ins.where(less="law")
+_change_of_excess = _stand_ins.where(less="law, of its excess")
+
+
+def hidden_by(stand_in: str) -> str:
+    """Return by how much a stand-in changes TTO at ranks 4 and 288."""
+    return both(stand_ins_less_law(rank, stand_in) for rank in (4, 288))
+
+
+def uneven(stand_in: str) -> str:
+    """Return by how much a stand-in changes the excess of ranks 4 and 16 over full rank."""
+    return " and ".join(digits(_change_of_excess(rank, stand_in), 4) for rank in (4, 16))
+
+
+def is_even(stand_in: str) -> str:
+    """Return whether a stand-in changes the excess of no rank by 0.01."""
+    return is_within(_change_of_excess.all(truth=stand_in), -0.01, 0.01)
+
+
+of_truths_shape, of_two_layers, of_other_text = (
+    stand_ins_less_law(4, stand_in).value for stand_in in ("stand-ins", "two_layers", "other_text")
+)
+two_layers_as_expected = "no" if of_two_layers < of_truths_shape - 0.01 else is_even("two_layers")
+other_text_as_expected = "no" if of_other_text < of_truths_shape / 2 else is_even("other_text")
+warm_is_uneven = _change_of_excess(4, "stand-ins at 1.25").high < -0.01
+
+# Heads at their optimum.
+at_optimum = kept("optimum").closed_square.where("loss_share", 4).by("kind")
+
+
+# A head in use.
+def by_text(measure: str, truth: str = "all", decimals: int = 3) -> str:
+    """Return a number of the head of SmolLM2 on the manual and on web pages."""
+    return " and ".join(digits(real_head(measure, text, truth), decimals) for text in ("manual", "web"))
+
+
+def _largest(numbers: Iterable[Quantity]) -> str:
+    return f"{max(number.high for number in numbers):.1g}"
+
+
+def gains_more(truth: str, other: str) -> bool:
+    """Return whether a truth gains more than another on both texts, by intervals that do not meet."""
+    return all(real_head("gain", text, truth).low > real_head("gain", text, other).high for text in ("manual", "web"))
+
+
+gains_of_all_memories, added_by_norm = (real_head.all(of, truth="all") for of in ("gain", "norm_added"))
+share_on_manual = real_head("share", "manual", "all")
+share_between_a_tenth_and_a_half = (
+    "open"
+    if share_on_manual.low < 0.1 < share_on_manual.high
+    else is_within(real_head.all("share", truth="all"), 0.1, 0.5)
+)
+share_larger_where_rare = answer(
+    False, no=real_head("share_rare", "web", "all").high < real_head("share_common", "web", "all").low
+)
+forced_of_own_truths = real_head.all("forced", truth=["longer", "flatter"])
+norm_forced_of_longer = real_head.all("norm_forced", truth="longer")
+largest_forced_of_own_truths, largest_norm_forced_of_longer = map(
+    _largest, (forced_of_own_truths, norm_forced_of_longer)
+)
+rank_64_forces = truncated_real_head.all("forced", 64)
+norm_outside = [real_head("norm_outside", text, "all").value for text in ("manual", "web")]

@@ -1,0 +1,194 @@
+"""Numbers of docs/findings.md beside those that pages share."""
+
+from collections.abc import Iterator
+from statistics import correlation
+
+from oversmoothing.tables.quantities import (
+    SIGNIFICANT,
+    Quantity,
+    Table,
+    across_ranks,
+    digits,
+    of_seeds,
+    paired,
+    percent,
+    share_of_means,
+    slope,
+)
+from pages.kept import (
+    NAMES,
+    TRUTHS,
+    added,
+    added_by_parts,
+    after_equal_steps,
+    at_equal_loss,
+    equal_loss,
+    kept,
+    real_head,
+    square,
+    wide_square,
+)
+
+RANKS = (4, 8, 12, 16, 32, 128, 288)
+replication, short, long = kept("replication"), kept("smollm2"), kept("smollm2_long")
+
+
+# Does a low rank leak more because it predicts worse?
+def _starred(difference: Quantity) -> str:
+    return digits(difference, 4) + (" *" if difference.p < SIGNIFICANT else "")
+
+
+beside_full_heads = [
+    (
+        rank,
+        *(_starred(at_equal_loss(metric, rank, truth)) for metric in ("tto", "kl") for truth in TRUTHS),
+        *(after_equal_steps("tto", rank, truth) for truth in TRUTHS),
+    )
+    for rank in RANKS[:-1]
+]
+
+
+def correlation_with_loss(*ranks: int) -> Quantity:
+    """Return Pearson's r over ranks of TTO by the own truth and validation loss, its mean over seeds."""
+    losses = replication.losses.where("validation_loss", kind="family")
+    return across_ranks(correlation, ranks, losses, replication.oversmoothing.where("tto", truth="truth"))
+
+
+def slope_of_kl(truth: str) -> Quantity:
+    """Return by how much KL rises with the loss on the same text, over ranks, its mean over seeds."""
+    losses = replication.losses.where("loss", kind="family")
+    return across_ranks(slope, RANKS, losses, replication.oversmoothing.where("kl", truth=truth))
+
+
+correlation_over_all_ranks = equal_loss("tto_correlation", truth="truth")
+truncated_heads = kept("gradient_wide").paired_ranks.where("tto", kind="svd", less="equal loss")
+other_heads = kept("explanations").explanations.where("tto", law=None, less="equal loss").by("rank", "kind")
+two_softmaxes_after_long_training = kept("explanations_long").explanations("tto", 4, kind="mos2", less="equal loss")
+samples_told_apart = [
+    (measure, rank)
+    for measure in ("bigram", "byte_tv", "mauve", "perplexity", "valid_words", "word_length")
+    for rank in RANKS[:-1]
+    if at_equal_loss(measure, rank).p < SIGNIFICANT
+]
+
+# What of the leak is the head's?
+best_head_forces = short.real_truth.where("best", less=None)
+
+
+def full_rank_lacks(truth: str) -> float:
+    """Return the KL of full rank to a truth, the mean over seeds."""
+    return of_seeds(short.forced.column("value", measure="kl", rank=288, truth=truth)).value
+
+
+def trained_head_forces(rank: int) -> list[Quantity]:
+    """Return which share of what a rank adds the trained head forces, by each truth, over seeds and windows."""
+    return [added_by_parts("trained_of_added", rank, truth).crossed for truth in TRUTHS]
+
+
+def _shares_of_what_is_added() -> Iterator[tuple[object, ...]]:
+    for rank in (4, 8, 16, 32):
+        for truth in TRUTHS:
+            parts = ("best_of_added", "trained_of_added") if rank < 32 else ()
+            yield (
+                rank,
+                NAMES[truth],
+                added("added", rank, truth).crossed,
+                *(percent(added_by_parts(part, rank, truth).crossed) for part in parts),
+                *("-" for _ in range(2 - len(parts))),
+                percent(added("forced_of_added", rank, truth).crossed),
+            )
+
+
+shares_of_what_is_added = list(_shares_of_what_is_added())
+
+
+def _by_seed(table: Table, measure: str, rank: int, truth: str) -> Table:
+    return table.where(measure, rank, truth, less="full rank")
+
+
+difference_between_truths = paired(*(_by_seed(short.best_head, "trained_of_added", 4, truth) for truth in TRUTHS[::-1]))
+
+# After four times the steps.
+added_after_long_training = long.forced.where(less="full rank", seed=None)
+
+
+def change_of_forced(rank: int, truth: str) -> Quantity:
+    """Return how the share of what a rank adds that its head behind the norm forces changes with longer training."""
+    return paired(*(_by_seed(run.forced, "forced_of_added", rank, truth) for run in (long, short)))
+
+
+def change_of_trained(truth: str) -> Quantity:
+    """Return the change of that share at rank 4 without the LayerNorm."""
+    return paired(*(_by_seed(run.best_head, "trained_of_added", 4, truth) for run in (long, short)))
+
+
+def change_of_share_of_kl(truth: str) -> Quantity:
+    """Return the change of the share of all KL that rank 4 forces."""
+    return paired(*(run.forced.where("share", 4, truth) for run in (long, short)))
+
+
+def _forced_by_law(sequences: int) -> Quantity:
+    costs = kept("law").known_law.where(law="full", kind="family", truth="law", sequences=sequences, less="rank 288")
+    return share_of_means(*(costs(measure, 4) for measure in ("forced", "kl", "rest")))
+
+
+forced_by_law, forced_by_law_with_more_text = _forced_by_law(1800), _forced_by_law(7200)
+shares_after_long_training = [
+    *(
+        (
+            name,
+            percent(added("forced_of_added", 4, truth)),
+            percent(added_after_long_training("forced_of_added", 4, truth)),
+            change_of_forced(4, truth),
+            change_of_forced(8, truth),
+        )
+        for truth, name in (("truth", "own, as long-trained"), ("smollm2", "SmolLM2"))
+    ),
+    ("a known law, four times the text too", percent(forced_by_law), percent(forced_by_law_with_more_text), "-", "-"),
+]
+loss_of_full_rank = long.losses.all("validation_loss", arm="bn288")
+loss_of_truth, loss_of_short_truth = (long.losses("validation_loss", model=name) for name in ("truth", "truth-short"))
+large_models_force = kept("workstation").forced("forced_of_added", 4, less="full rank")
+less_full_rank_after_long_training = long.real_truth.where("tto", less="rank 288")
+widest_gap = max(short.forced.all("gap") + short.best_head.all("gap"))
+
+# What can the head of a model in use not say?
+head_over_tokens_forces = kept("subword").forced.where("share").by("rank")
+widest_gap_of_real_head = max(kept("real_head").real_head.all("gap", rank=None))
+share_where_rare, share_where_common = (
+    max(real_head.all(measure, truth="all")) for measure in ("share_rare", "share_common")
+)
+
+# What of it is the trunk's?
+recovered, recovered_wide = (1 - table("loss_share", 4, "full_head") for table in (square, wide_square))
+head_less_gradient = kept("gradient").paired_ranks.where("loss", less="backward", kind="plain")
+at_optimum = kept("optimum").closed_square("loss_share", 4, kind="full_head")
+
+# What does the truth hide?
+against_models_less_law = kept("law").known_law.where("tto", law="full", kind="family", sequences=1800, less="law")
+stand_ins_less_law = kept("law_standins").known_law.where("tto", kind="family", less="law")
+stand_ins_change_excess = kept("law_standins").known_law.where("tto", kind="family", less="law, of its excess")
+
+
+# What does decoding mend?
+def decoded_tto(truth: str, rank: int, decoding: str) -> Quantity:
+    """Return TTO under a decoding, over seeds."""
+    table = replication.decodings.where("tto", rank, truth, kind="family")
+    return of_seeds(table.column("value", decoding=decoding))
+
+
+tto_by_decoding = [
+    (name, *(decoded_tto(truth, rank, how) for rank in (4, 8, 288) for how in ("pure", "greedy")))
+    for truth, name in (("truth", "own truth"), ("smollm2", "SmolLM2"))
+]
+
+
+def left_by_greedy(truth: str, rank: int) -> float:
+    """Return which share of the leak under pure sampling greedy decoding leaves."""
+    return decoded_tto(truth, rank, "greedy") / decoded_tto(truth, rank, "pure")
+
+
+# What would lift it?
+more_than_as_many_operations = (
+    kept("explanations").explanations.where("tto", 4, law=None, less="equal operations").by("kind")
+)

@@ -1,0 +1,88 @@
+"""The kept tables, and what several pages quote of them.
+
+A name stands for the rows of one study and one comparison; the measure, the rank and the truth are what a template
+asks of them: ``at_equal_loss("tto", 4, "smollm2")``. Each page has a module of its own beside this one.
+"""
+
+import functools
+from collections import Counter
+from pathlib import Path
+
+from oversmoothing.tables.quantities import Quantity, Run, Table, of_seeds
+
+ROOT = Path(__file__).resolve().parents[2]
+STUDIES, PUBLISHED, BENCHMARKS = (ROOT / "resources" / name for name in ("studies", "published", "benchmarks"))
+TRUTHS = ("truth", "smollm2")  # the own one, and the real language model
+NAMES = {"truth": "own", "smollm2": "SmolLM2"}  # as rows of tables call them
+CHAPTERS = {  # of the thesis
+    "3": "The models",
+    "4": "Oversmoothing by rank",
+    "5": "Samples",
+    "6": "Decoding",
+    "7": "Truncated heads and effective ranks",
+    "8": "Conclusions",
+    "B": "Bytes that cannot be predicted",
+    "F": "Entropy",
+}
+
+
+@functools.cache
+def kept(run: str) -> Run:
+    """Return the tables of a kept run."""
+    return Run(STUDIES / run)
+
+
+published, benchmark = Run(PUBLISHED), Run(BENCHMARKS)
+
+# A rank beside a full head: one that learned for fewer steps, to the same loss, or for as many.
+equal_loss = kept("equal_loss").equal_loss
+at_equal_loss = equal_loss.where(less="equal loss on the windows", kind="family")
+at_equal_validation_loss = equal_loss.where(less="equal loss", kind="family")
+after_equal_steps = equal_loss.where(less="rank 288", kind="family")
+
+# What a rank adds to the KL of full rank, and which share of it heads force.
+added = kept("smollm2").forced.where(less="full rank", seed=None)
+added_by_parts = kept("smollm2").best_head.where(less="full rank", seed=None)
+
+# TTO by the two truths: their difference, and what a rank leaks more than full rank.
+_tto = kept("smollm2").real_truth.where("tto", kind="family")
+smollm2_less_own_truth = _tto.where(truth="smollm2", less="truth")
+less_full_rank = _tto.where(less="rank 288")
+loss_of_smollm2, loss_of_own_truth = (kept("smollm2").losses("loss", arm=arm) for arm in ("smollm2", "truth"))
+
+# Pairs of a trunk and a head, full or narrow; what a narrow head costs, and what a narrow gradient does.
+square, wide_square = (kept(run).closed_square.by("measure", "rank", "kind") for run in ("gradient", "gradient_wide"))
+above_full_pair, wide_above_full_pair = (table.where(less="control") for table in (square, wide_square))
+in_place_of_full_head, in_place_of_gradient = (
+    kept("gradient").paired_ranks.where(less=less).by("measure", "rank", "kind") for less in ("full", "backward")
+)
+wide_in_place_of_gradient = kept("gradient_wide").paired_ranks.where("loss", less="backward", kind="plain")
+
+# The head of SmolLM2 on two texts, with its own rank or truncated to one.
+real_head = kept("real_head").real_head.by("measure", "text", "truth").where(rank=None)
+truncated_real_head = kept("real_head").real_head.by("measure", "rank", "text").where(truth="all")
+
+sentences = kept("replication").claims.where(chapter=list(CHAPTERS))
+counted_sentences = sentences.where(truth=None, cannot_fail=None)
+number_of_sentences = len(counted_sentences.frame)
+verdicts = Counter(counted_sentences.column("verdict"))
+chance = benchmark.null_verdicts.where(case="replication")
+power = kept("gradient").gradient_claims.by("id")
+
+
+def cost_of_one_rate(rank: int) -> Quantity:
+    """Return what one learning rate for all weights costs a head W = A B, in nats, by seed."""
+    rates = kept("gradient").head_rate_same.where(rank=rank)
+    return of_seeds(rates.column("plain_head_same_rate"), rates.column("plain_head"))
+
+
+def tbat_of_truncated_head() -> Quantity:
+    """Return the TBAT of full rank by the SVD of rank 16 of its head, over seeds."""
+    table: Table = kept("replication").tbat_approximation
+    return of_seeds(table.column("value", measure="tbat_approximation", rank=288, approximation=16))
+
+
+def verdict(sentence: str) -> str:
+    """Return the verdict on a sentence of the thesis."""
+    (found,) = sentences.column("verdict", id=sentence, truth=None)
+    return found
