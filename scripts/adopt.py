@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from oversmoothing.hub.formats import PICKLED, other_format
+from oversmoothing.hub.other_formats import PICKLED, other_format
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.model import GPT

@@ -36,8 +36,8 @@ def main() -> None:
         ("of these `use rule`", len(statements(ROOT, "use rule")), "at most 8"),
         ("imports of what measures, outside `measures/`", len(measured_elsewhere(ROOT)), "none"),
         ("lines of the median study", round(median(study_lines(ROOT).values())), "at most 300"),
-        ("lines of code in `scripts/` and `workflow/`", lines(code(ROOT, "scripts", "workflow")), "fewer than 46,016"),
-        ("lines of code in `tests/`", lines(code(ROOT, "tests")), "fewer than 30,543"),
+        ("lines of code in `scripts/` and `workflow/`", lines(code(ROOT, "scripts", "workflow")), "46,016 before"),
+        ("lines of code in `tests/`", lines(code(ROOT, "tests")), "30,543 before"),
     ]
     print("| | now | goal |\n|:---|---:|:---|")
     print("\n".join(f"| {name} | {count:,} | {goal} |" for name, count, goal in rows))

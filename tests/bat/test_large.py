@@ -11,8 +11,8 @@ from oversmoothing.bat import reject
 from oversmoothing.bat.basis import prepare, prepare_tangent
 from oversmoothing.bat.large import solve as large
 from oversmoothing.bat.large.position import ACCEPTED, OPEN, REJECTED, Position
-from oversmoothing.bat.large.projection import WidenedSet, project
 from oversmoothing.bat.large.solve import solve
+from oversmoothing.bat.large.widened_set import WidenedSet, project
 from oversmoothing.bat.reject import DELTA, LARGEST_DENSE, reject_set
 from oversmoothing.measures.entries.tbat import mass
 from oversmoothing.samples.bat import bat_decoder

@@ -9,8 +9,8 @@ from scipy.special import log_softmax, softmax
 from oversmoothing.forced import best_head as library
 from oversmoothing.forced import descent
 from oversmoothing.forced.best_head import best_head, leading
-from oversmoothing.forced.common import common_mass, rows_of
 from oversmoothing.forced.projection import project
+from oversmoothing.forced.rare_tokens import common_mass, rows_of
 
 
 def truths(seed, n, v, rank=None, scale=1.0):
@@ -167,7 +167,7 @@ def test_rows_worked_by_hand():
 
 @pytest.mark.parametrize("numbers", [1, 1 << 22])  # one row at a time, or all
 def test_rows_are_those_that_scipy_finds(numbers, monkeypatch):
-    monkeypatch.setattr("oversmoothing.forced.common.NUMBERS", numbers)
+    monkeypatch.setattr("oversmoothing.forced.rare_tokens.NUMBERS", numbers)
     rng = np.random.default_rng(0)
     hidden, row, log_q = rng.normal(size=(40, 3)), rng.normal(size=3), np.log(rng.uniform(0.05, 0.2, 40))
     p = softmax(rng.normal(size=(40, 7)) * 2, axis=1) * rng.uniform(0.05, 0.2, (40, 1))

@@ -13,7 +13,7 @@ from oversmoothing.models.model import GPT
 from oversmoothing.models.output_kinds import KINDS
 from oversmoothing.models.spectra import BLOCKS, count_parameters
 from oversmoothing.models.weights import save_model
-from oversmoothing.samples.cache import Cache
+from oversmoothing.samples.kv_cache import Cache
 
 SHAPE = {"layers": 2, "heads": 2, "width": 16, "block": 32, "rank": 4}
 

@@ -26,7 +26,7 @@ from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.spectra import read_head
 from oversmoothing.models.weights import load_model, save_model
 from oversmoothing.samples.bat import decoder_of
-from oversmoothing.samples.cache import Cache
+from oversmoothing.samples.kv_cache import Cache
 
 SHAPE = {"layers": 1, "heads": 2, "width": 16, "block": 32, "rank": 4}
 R, V = 4, 11

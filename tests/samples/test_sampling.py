@@ -15,9 +15,9 @@ from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import save_model
 from oversmoothing.samples import generate as module
-from oversmoothing.samples.cache import Cache
 from oversmoothing.samples.draws import choose, uniforms
 from oversmoothing.samples.generate import generate
+from oversmoothing.samples.kv_cache import Cache
 from oversmoothing.store.parquet import write_table
 
 PURE, GREEDY = {"name": "pure"}, {"name": "greedy"}

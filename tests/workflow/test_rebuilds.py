@@ -105,7 +105,7 @@ def test_in_a_whole_project_a_metric_redoes_what_is_scored_and_shown_and_a_decod
 
 
 def test_in_a_whole_project_the_sampler_retrains_and_rescores_nothing(whole):
-    back = whole.edit(f"{MODULES}samples/cache.py", "self.filled = 0", "self.filled = 0 + 0")
+    back = whole.edit(f"{MODULES}samples/kv_cache.py", "self.filled = 0", "self.filled = 0 + 0")
     planned = whole.planned(TABLE, "results/tables/samples.csv", config=CONFIG)
     back()
     assert set(planned) == {"sample", "sample_svd", "samples_table"}

@@ -7,7 +7,7 @@ between the two, each solved exactly, comes to the same minima in many times the
 projected onto the head (`projection`), so what is reported is F(W), with its proved gaps.
 
 Over a large vocabulary most of the descent goes over common tokens, with all others as one. Then the others get rows of
-their own (`common`), and all move a little.
+their own (`rare_tokens`), and all move a little.
 
 The heads have no bias, as the models' have none. A bias is worth one column at most: W h + b = [W, b] (h, 1).
 
@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import svd
 
-from oversmoothing.forced.common import common_mass, divided, rows_of
 from oversmoothing.forced.descent import BLOCKS, KEPT, descend
 from oversmoothing.forced.projection import LOWEST, Projection, project
+from oversmoothing.forced.rare_tokens import common_mass, divided, rows_of
 from oversmoothing.numerics.distributions import distributions
 
 ITERATIONS = 200  # of the descent before its coordinates are renewed

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from oversmoothing.hub.formats import CONVERSIONS, other_format
+from oversmoothing.hub.other_formats import CONVERSIONS, other_format
 from oversmoothing.jobs import UserError
 
 REPOSITORY, SNAPSHOTS = "models--", "snapshots"

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.hub.cache import COMMIT, check_links, lacking, snapshot_of
-from oversmoothing.hub.formats import instead_of_safetensors
 from oversmoothing.hub.listing import MissingRevisionError, Repository, asking, list_files, matches, resolve
 from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS, TOKENIZER_FILES
+from oversmoothing.hub.other_formats import instead_of_safetensors
 from oversmoothing.jobs import UserError
 from oversmoothing.store.provenance import sha256
 

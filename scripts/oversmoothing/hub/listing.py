@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from oversmoothing.hub.formats import instead_of_safetensors
+from oversmoothing.hub.other_formats import instead_of_safetensors
 from oversmoothing.jobs import UserError, file_fault
 
 REFUSED = (401, 403)  # states of an answer: no valid token, and one without the right

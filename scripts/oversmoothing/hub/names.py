@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from oversmoothing.hub.cache import newest, snapshot_of
-from oversmoothing.hub.formats import SUFFIXES
+from oversmoothing.hub.other_formats import SUFFIXES
 
 STUDIED = "weights.safetensors"  # in RESULTS/models/NAME
 GGUF = ".gguf"

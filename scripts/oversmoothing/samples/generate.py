@@ -13,8 +13,8 @@ from oversmoothing.data.byte_names import Decode
 from oversmoothing.jobs import UserError
 from oversmoothing.models.device import autocast
 from oversmoothing.models.predictor import Predictor
-from oversmoothing.samples.cache import NOT_FINITE, remember
 from oversmoothing.samples.draws import choose, draws_for
+from oversmoothing.samples.kv_cache import NOT_FINITE, remember
 from oversmoothing.scores.catalogue.decoders import method, names, sampling_module
 from oversmoothing.scores.decoding import decoder
 from oversmoothing.scores.probabilities import Decoder

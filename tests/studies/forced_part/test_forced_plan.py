@@ -44,7 +44,7 @@ def test_a_truth_for_best_heads_that_does_not_exist_is_named():
     ("step", "package", "modules"),
     [
         ("measure", "forced", f"{HEADS} ellipsoid face sphere"),
-        ("table", "forced", "__init__ face"),
+        ("table", "forced", "face"),
         ("measure", "bat", ""),
     ],
 )

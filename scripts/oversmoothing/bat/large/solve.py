@@ -27,7 +27,7 @@ from oversmoothing.bat.large.constraints import Constraints
 from oversmoothing.bat.large.lewis import STEPS
 from oversmoothing.bat.large.position import ACCEPTED, OPEN, RAREST, REJECTED, Position, WorkingSet
 from oversmoothing.bat.large.programs import decide_one
-from oversmoothing.bat.large.projection import Best, WidenedSet, project
+from oversmoothing.bat.large.widened_set import Best, WidenedSet, project
 
 LEAST, MOST = 4, 12  # size of the working set in units of m
 WHOLE = 200_000  # numbers in the matrix of all tokens up to which they are the working set

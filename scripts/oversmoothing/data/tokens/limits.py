@@ -11,7 +11,7 @@ from threading import Thread
 
 from tokenizers import Encoding, Tokenizer
 
-from oversmoothing.data.tokens import trial
+from oversmoothing.data.tokens import probe
 from oversmoothing.jobs import UserError
 from oversmoothing.standard_error import silenced
 from oversmoothing.store.provenance import sha256
@@ -59,7 +59,7 @@ def encoded(tokenizer: Tokenizer, text: str, name: str = "the text", special: bo
 @cache
 def _fault(path: Path, digest: str) -> str:
     """Return what is wrong with a file of some content, or nothing."""
-    command = [sys.executable, "-P", "-m", trial.__name__, str(path), str(MEMORY), str(SECONDS)]
+    command = [sys.executable, "-P", "-m", probe.__name__, str(path), str(MEMORY), str(SECONDS)]
     own = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1", "TOKENIZERS_PARALLELISM": "false"}
     child = subprocess.run(command, capture_output=True, env={**os.environ, **own}, check=False)
     if child.returncode == 0:

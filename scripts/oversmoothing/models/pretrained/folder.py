@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from oversmoothing.hub.cache import INDEX, again, check_links
-from oversmoothing.hub.formats import instead_of_safetensors
+from oversmoothing.hub.other_formats import instead_of_safetensors
 from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.tensors import FLOATS
 

@@ -162,7 +162,7 @@ class TokenModel:
 
 
 class TokenCache:
-    """Keys and values of texts of equal length, with the interface of `samples.cache.Cache` for a GPT."""
+    """Keys and values of texts of equal length, with the interface of `samples.kv_cache.Cache` for a GPT."""
 
     def __init__(self, model: TokenModel, length: int) -> None:
         if length > model.config.block:
