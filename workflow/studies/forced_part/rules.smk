@@ -26,7 +26,7 @@ rule forced:
         **per_attempt(mem_mb=2000, runtime=240),
     params:
         settings=lambda wildcards: settings(
-            rank=forced_part.truncated_to(config, wildcards.model),
+            rank=model_of(wildcards).rank if wildcards.model in RUN.truncated else None,
             tau=config["metrics"]["tau"],
             per_window=FORCED["per_window"],
             norm_per_window=None if wildcards.text else FORCED["norm_per_window"],
