@@ -19,9 +19,8 @@ class Text:
     weights: str  # of its models, with the wildcard {model}
     truths: Mapping[str, str] = field(default_factory=dict)  # files of their logits, by name
     against_themselves: bool = False  # whether truths are also held against themselves
-    models: Mapping[str, Model] = field(
-        default_factory=dict
-    )  # that learn it; where there are none, those of the run read it
+    # Models that learn it, by name. Where there are none, those of the run read it.
+    models: Mapping[str, Model] = field(default_factory=dict)
     splits: Mapping[str, str] = field(default_factory=dict)  # to learn from: ``train``, ``validation``, ``manifest``
     decodings: tuple[Mapping[str, Any], ...] | None = None  # under which it is scored; None for those of the config
     few: bool = False  # prompts: they differ in length, have nothing before them, and are scored without a GPU

@@ -1,4 +1,4 @@
-"""The models whose logits are linear maps to the truths' tokens, and how each is read."""
+"""The models whose logits are linear maps to the truths' tokens, and the tables of what their heads force."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -29,12 +29,6 @@ def scored_models(config: Mapping[str, Any]) -> list[dict[str, Any]]:
         return model.linear and model.name not in without and not fetched and not too_high
 
     return [row for row in model_rows(known, *kinds) if has_forced_part(known[row["model"]])]
-
-
-def truncated_to(config: Mapping[str, Any], name: str) -> int | None:
-    """Return the rank to which the head of a model is truncated; None if it is not."""
-    model = by_name(config).get(name)
-    return model.rank if model and model.kind == "svd" else None
 
 
 def mistakes(config: Mapping[str, Any]) -> Iterator[str]:

@@ -27,7 +27,7 @@ rule forced:
     params:
         **measured("forced"),
         settings=lambda wildcards: settings(
-            rank=forced_part.truncated_to(config, wildcards.model),
+            rank=model_of(wildcards).rank if wildcards.model in RUN.truncated else None,
             tau=config["metrics"]["tau"],
             per_window=FORCED["per_window"],
             norm_per_window=None if wildcards.text else FORCED["norm_per_window"],
