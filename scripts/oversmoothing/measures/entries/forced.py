@@ -1,17 +1,13 @@
 """What a model's head forces of its distance from a truth, whatever enters it, and the rest."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from oversmoothing.forced.certificate import certify
-from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.division import divide
 from oversmoothing.forced.ellipsoid import BehindNorm
 from oversmoothing.forced.face import UNDECIDED, YES, faces
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.forced.projection import LARGEST_DENSE, Projection, project_on
 from oversmoothing.measures.catalogue import POSITION, Measure, Statistic
 from oversmoothing.measures.window import Window
 from oversmoothing.models.heads import ModelHead
@@ -56,23 +52,6 @@ def forced(
             together[some] = np.maximum(on_ellipsoid.forced, nearest.forced[some])  # up to rounding
     found |= {"tto": tto, "tv": tv, "nearest_tto": nearest_tto, "nearest_tv": nearest_tv}
     return {**found, "face": face, "norm_forced": together}
-
-
-def whole(p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
-    """Return the KL divergence of log-probabilities from truths p (n, v), in nats, of which the head forces a part."""
-    return divergence(p, log_q)
-
-
-def nearest(head: ModelHead, p: np.ndarray, log_q: np.ndarray, certified: bool = False) -> Projection:
-    """Return the distributions that a head can give nearest to truths p (n, v), from a model's log-probabilities.
-
-    With `certified` the gaps are proved without rounding where that takes no seconds a position.
-    """
-    prepared = head.once(family)
-    found = project_on(prepared, p, log_q)
-    if certified and prepared.columns.size * prepared.columns.shape[1] <= LARGEST_DENSE:
-        return replace(found, gap=certify(prepared, p, found))
-    return found
 
 
 def family(head: ModelHead) -> Head:
