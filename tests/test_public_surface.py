@@ -129,31 +129,14 @@ def defined(name):
 
 def steps():
     """Return the paths of all code that Snakemake runs, as fingerprints have them."""
-    return sorted(relative(path) for path in [*SCRIPTS.glob("*.py"), *WORKFLOW.glob("studies/*/*.py")])
+    by_name = SCRIPTS.glob("oversmoothing/measures/entries/*.py")
+    return sorted(relative(path) for path in [*SCRIPTS.glob("*.py"), *by_name, *WORKFLOW.glob("studies/*/*.py")])
 
 
 def test_the_surface_is_in_no_fingerprint():
     there = {relative(path) for step in steps() for path in closure(step)}
     assert {f"oversmoothing/{name}/__init__.py" for name in NAMES} <= there
     assert there.isdisjoint({f"oversmoothing/{name}/public.py" for name in NAMES})
-
-
-HEADS = "__init__ divergence division head large projection search"
-REJECT = (
-    "__init__ basis large/__init__ large/constraints large/lewis large/position large/programs large/projection "
-    "large/rounding large/solve near_zero reject simplex"
-)
-
-
-def test_a_step_depends_on_the_modules_that_it_imports_alone():
-    assert modules_of("tbat.py", "bat") == sorted(REJECT.split())
-
-
-def modules_of(step, package):
-    """Return the modules of a package on which a step depends."""
-    inside = f"oversmoothing/{package}/"
-    names = [name for name in map(relative, closure(step)) if name.startswith(inside)]
-    return sorted(name.removeprefix(inside).removesuffix(".py") for name in names)
 
 
 def test_no_code_of_the_workflow_takes_a_name_that_fingerprints_do_not_follow():
