@@ -81,6 +81,7 @@ def test_what_no_import_names_is_imported_through_one_door():
 
 
 TBAT = "oversmoothing/measures/entries/tbat.py"
+STEPS = "tbat tbat_approximation forced side_by_side ranks argmaxability"  # measures of steps
 FREE = "score measure head_logits score_table samples_table architecture_figure build_corpus draw_windows"
 
 
