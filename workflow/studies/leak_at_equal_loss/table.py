@@ -190,7 +190,8 @@ def equal_loss_page(table: pd.DataFrame, truths: Sequence[str]) -> Page:
     ways |= {less + SHORT_CONTEXT: less + SHORT_CONTEXT for less in EQUAL.values()}
     table, compared = widened(table)
     levels, family = chosen(table, less=None), chosen(table, kind=FAMILY)
-    parts: dict[str, tuple[str | None, dict[str, str]]] = {f"against `{truth}`": (truth, metrics) for truth in truths}
+    parts: dict[str, tuple[str | None, dict[str, str]]]
+    parts = {f"against `{truth}`": (truth, metrics) for truth in truths}
     parts |= {"of samples": (None, samples)} if table.measure.isin(OF_SAMPLES).any() else {}
     sections = [
         Section(
