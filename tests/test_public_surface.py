@@ -11,7 +11,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from oversmoothing.fingerprint import SCRIPTS, closure, relative
+from oversmoothing.fingerprint import SCRIPTS, relative
 from plan.studies import FOLDER
 from schemas.describe import PACKAGES, ROOT, surface
 
@@ -115,24 +115,6 @@ def test_a_package_offers_each_name_beside_its_modules(name):
     everything = {}
     exec(f"from oversmoothing.{name} import *", everything)
     assert everything.keys() - {"__builtins__"} == set(package.__all__)
-
-
-HEADS = "divergence division head large projection search"
-REJECT = (
-    "basis large/__init__ large/constraints large/lewis large/position large/programs large/widened_set large/rounding "
-    "large/solve near_zero reject simplex"
-)
-
-
-def test_a_step_depends_on_the_modules_that_it_imports_alone():
-    assert modules_of("tbat.py", "bat") == sorted(REJECT.split())
-
-
-def modules_of(step, package):
-    """Return the modules of a package on which a step depends."""
-    inside = f"oversmoothing/{package}/"
-    names = [name for name in map(relative, closure(step)) if name.startswith(inside)]
-    return sorted(name.removeprefix(inside).removesuffix(".py") for name in names)
 
 
 PLANNED = """

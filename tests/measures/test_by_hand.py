@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import save_file
 from scipy.special import log_softmax
 from step_jobs import write_logits
 
@@ -52,3 +53,11 @@ def test_help_says_which_files_and_settings_a_measure_takes(capsys):
         measure.by_hand(["--help"])
     shown = capsys.readouterr().out
     assert all(name in shown for name in ("argmaxability", "ranks", "tbat", "side_by_side"))
+
+
+def test_a_head_alone_needs_no_windows(tmp_path):
+    weights = np.random.default_rng(1).normal(size=(9, 4)).astype(np.float32)
+    save_file({"head.weight": weights}, tmp_path / "head.safetensors", {"head": "alone"})
+    measure.main(measure.by_hand(["spectrum", f"{tmp_path}/out.parquet", "--weights", f"{tmp_path}/head.safetensors"]))
+    found = pd.read_parquet(tmp_path / "out.parquet").singular_value
+    np.testing.assert_allclose(found, np.linalg.svd(weights.astype(float), compute_uv=False))

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oversmoothing.measures.entries.spectrum import head_spectrum
 from oversmoothing.models import head_rows
 from oversmoothing.models.head_rows import distances, leading_directions, moments, orthonormal, semi_axes
-from oversmoothing.models.head_spectrum import head_spectrum
 
 CROSS = np.array([[3.0, 1], [-1, 1], [1, 2], [1, 0]])  # mean (1, 1): arms of length 2 and 1
 

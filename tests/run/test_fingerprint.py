@@ -83,12 +83,14 @@ def test_what_no_import_names_is_imported_through_one_door():
 
 
 TBAT = "oversmoothing/measures/entries/tbat.py"
+STEPS = "tbat tbat_approximation forced side_by_side ranks argmaxability"  # measures of steps
 FREE = "score measure head_logits score_table samples_table architecture_figure build_corpus draw_windows"
 
 
 def test_scoring_and_tables_are_free_of_torch():
     of_studies = [relative(path) for step in ("show", "table") for path in studies.FOLDER.glob(f"*/{step}.py")]
-    scripts = *(f"{name}.py" for name in FREE.split()), *of_studies
+    entries = (f"oversmoothing/measures/entries/{name}.py" for name in STEPS.split())
+    scripts = *(f"{name}.py" for name in FREE.split()), *entries, *of_studies
     for path in {path for script in scripts for path in closure(script)}:
         for node in (part for top in ast.parse(path.read_text()).body if not _for_types(top) for part in ast.walk(top)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -89,7 +89,7 @@ def decoding_code(decodings, *more):
 
 
 def measured(name, decodings=()):
-    """Parameters of a rule of `measure.py`: its measure, and the code of that and of decodings."""
+    """Parameters of `measure.py`: the name of a measure, and its code and that of decodings."""
     return {"measure": name, "by_name": decoding_code(decodings, f"oversmoothing/measures/entries/{name}.py")}
 
 

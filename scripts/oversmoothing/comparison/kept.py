@@ -20,6 +20,7 @@ from oversmoothing.comparison.stream import OfBytes, OfTokens, Seen
 from oversmoothing.data.globs import as_pattern
 from oversmoothing.data.tokens.vocabulary import AUTO
 from oversmoothing.hub.names import as_folder
+from oversmoothing.measures.catalogue import POSITION
 from oversmoothing.models.logit_files import head_file, save_head, states_batch, states_schema
 from oversmoothing.models.logits import logits_schema, window_keys
 from oversmoothing.models.spectra import ALONE
@@ -109,7 +110,8 @@ class Kept:
         keys = window_keys(seen.window.number, seen.window.targets)
         values = dict(zip(("window", "position", "target"), keys, strict=True))
         for measure, found in columns.items():
-            values |= {f"{measure}.{name}": pa.array(np.asarray(of)) for name, of in found.items() if len(of) == n}
+            whole = {name: np.asarray(of) for name, of in found.items() if len(of) == n and name != POSITION}
+            values |= {f"{measure}.{name}": pa.array(of) for name, of in whole.items()}
         table = pa.table(values)
         self._writer("", self.folder / "positions.parquet", table.schema).write_table(table)
 

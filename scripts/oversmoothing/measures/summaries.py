@@ -23,7 +23,7 @@ class Sums:
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure
-        self.by_column: dict[Any, WindowSums] = {}  # by the name of a column, or as `_key` and `_width` say
+        self.by_column: dict[Any, WindowSums] = {}  # by the name of a column, or as `_key` says
         self.largest: dict[str, float] = {}
         self.values: dict[str, list[np.ndarray]] = {
             of.columns[0]: [] for of in measure.statistics.values() if of.levels
@@ -33,14 +33,13 @@ class Sums:
     def add(self, windows: int | np.ndarray, columns: Columns) -> None:
         """Add columns, (n,) each, of a window, or each row of the window in `windows` (n,).
 
-        A `ValueError` is raised if a value that counts is not finite. Statistics whose columns are not there are left
-        out.
+        A `ValueError` is raised if a value that counts is not finite.
         """
         for key, values, where in self._parts(columns):
             at = np.broadcast_to(windows, len(values))
             kept, rows = (at, values) if where is None else (at[where], values[where])
             self.by_column.setdefault(key, WindowSums()).add(kept, rows)
-        for name in {of.columns[0] for of in self._there(columns) if of.kind == "largest"}:
+        for name in {of.columns[0] for of in self.measure.statistics.values() if of.kind == "largest"}:
             if len(values := columns[name]):
                 self.largest[name] = max(self.largest.get(name, -math.inf), float(values.max()))
         for name, kept in self.values.items():
@@ -49,7 +48,10 @@ class Sums:
             self.windows.append(np.broadcast_to(windows, len(columns[next(iter(self.values))])))
 
     def rows(self, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[dict[str, Any]]:
-        """Yield the columns of the record that each statistic fills, means before quantiles."""
+        """Yield the columns of the record that each statistic fills, means before quantiles.
+
+        Statistics for which no position counts are left out.
+        """
         for name, statistic in self.measure.statistics.items():
             if not all(self.of(statistic, column).count for column in statistic.columns):
                 continue
@@ -69,15 +71,12 @@ class Sums:
         """Return the sums of a column over the positions that count for a statistic; empty if there are none."""
         return self.by_column.get(_key(statistic, column), WindowSums())
 
-    def _there(self, columns: Columns) -> list[Statistic]:
-        return [of for of in self.measure.statistics.values() if _needed(of) <= set(columns)]
-
     def _parts(self, columns: Columns) -> Iterator[tuple[Any, np.ndarray, np.ndarray | None]]:
         """Yield what is summed: a key, values (n,), and which of them count; each once, for whichever statistics."""
         if not self.measure.statistics:
             yield from ((name, values, None) for name, values in columns.items())
         done = set()
-        for statistic in self._there(columns):
+        for statistic in self.measure.statistics.values():
             where = None
             if statistic.where:
                 name, counts = statistic.where

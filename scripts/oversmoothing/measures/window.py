@@ -91,7 +91,7 @@ class Window:
 
         With `windows`, there are none outside of so many evenly spaced windows.
         """
-        if self.number not in positions_of(self.count, windows):
+        if windows is not None and self.number not in positions_of(self.count, windows):
             return np.empty(0, int)
         return positions_of(len(self.model), per_window)
 

@@ -6,7 +6,6 @@ import pytest
 from corpus_jobs import assert_a_flipped_bit_is_noticed
 from default_config import DEFAULT, default
 from imported import imported
-from test_public_surface import HEADS, modules_of
 
 import plan
 from checks.config import check
@@ -114,8 +113,3 @@ def test_no_edit_of_a_page_measures_snapshots_or_revisions_again():
     steps = ("studies/along_training/measure.py", "studies/along_training/others.py")
     found = {name.partition("/")[0] for name in imported(*steps)}
     assert found.isdisjoint({"tables", "claims", "commands", "samples", "argmaxability", "bytewise"})
-
-
-def test_the_measures_depend_on_what_they_import_of_forced_alone():
-    """Each module more is more that computes again after an edit."""
-    assert modules_of("studies/along_training/measure.py", "forced") == sorted(HEADS.split())

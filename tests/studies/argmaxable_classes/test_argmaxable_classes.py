@@ -190,3 +190,14 @@ def test_a_head_with_nan_is_named(tmp_path):
     save_file({"head.weight": np.array([[1, 2], [np.nan, 1]])}, tmp_path / "w.safetensors", config)
     with pytest.raises(UserError, match=r"w\.safetensors: .*row 1 has NaN"):
         run_script(tmp_path)
+
+
+def test_of_a_head_alone_the_bias_counts_and_the_norm_is_not_known(tmp_path):
+    """On a line the middle class is between the others, unless its bias lifts it above them."""
+    weights, bias = np.array([[1.0], [0.0], [-1.0]], np.float32), np.array([0, 1, 0], np.float32)
+    save_file({"head.weight": weights, "head.bias": bias}, tmp_path / "w.safetensors", {"head": "alone"})
+    rows = run_script(tmp_path).to_pandas()
+    assert rows.condition.tolist() == ["free"] * 3
+    assert rows.argmaxable.tolist() == [True] * 3
+    save_file({"head.weight": weights}, tmp_path / "w.safetensors", {"head": "alone"})
+    assert run_script(tmp_path).to_pandas().argmaxable.tolist() == [True, False, True]

@@ -1,8 +1,7 @@
-"""Which models are divided into forced and rest, and on which modules of the library the steps depend."""
+"""Which models are divided into forced and rest."""
 
 import pytest
 from default_config import default
-from test_public_surface import HEADS, modules_of
 
 from checks.config import check
 from oversmoothing.models.output_kinds import KINDS, LINEAR
@@ -38,16 +37,3 @@ def test_a_truth_for_best_heads_that_does_not_exist_is_named():
     forced = {"best_head_truths": ["truth", "other"]}
     with pytest.raises(ConfigError, match=r"metrics\.forced\.best_head_truths: no truth is called 'other'; there are"):
         check(default(metrics={"forced": forced}))
-
-
-@pytest.mark.parametrize(
-    ("step", "package", "modules"),
-    [
-        ("measure", "forced", f"{HEADS} ellipsoid face sphere"),
-        ("table", "forced", "face"),
-        ("measure", "bat", ""),
-    ],
-)
-def test_a_step_depends_on_what_it_imports_alone(step, package, modules):
-    """Each module more is more that computes again after an edit."""
-    assert modules_of(f"studies/forced_part/{step}.py", package) == sorted(modules.split())

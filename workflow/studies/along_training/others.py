@@ -14,8 +14,8 @@ from torch.nn.functional import cross_entropy
 from oversmoothing.data.reader import read_split
 from oversmoothing.hub.manifest import asset_folder, read_asset
 from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.measures.entries.spectrum import head_spectrum
 from oversmoothing.models.device import autocast, setup
-from oversmoothing.models.head_spectrum import head_spectrum
 from oversmoothing.models.pretrained.auto import LanguageModel, load_language_model, softcap_in
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import digest, provenance

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from oversmoothing.models.logit_gradient import BATCH, LogitGradient
+from oversmoothing.measures.logit_gradient import BATCH, LogitGradient
 from oversmoothing.numerics.geometry import Directions, singular_entropy
 from oversmoothing.numerics.singular_values import effective_rank
 

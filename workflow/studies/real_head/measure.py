@@ -7,7 +7,7 @@ import pyarrow as pa
 from tqdm import tqdm
 
 from oversmoothing.jobs import Job, run
-from oversmoothing.measures.entries.forced import nearest, whole
+from oversmoothing.measures.nearest import nearest, whole
 from oversmoothing.models.heads import ModelHead
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.store.parquet import write_table

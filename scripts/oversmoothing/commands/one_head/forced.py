@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from oversmoothing.commands.one_head.text import Passage, entering, owners
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
-from oversmoothing.measures.entries.forced import nearest, whole
+from oversmoothing.measures.nearest import nearest, whole
 from oversmoothing.measures.summaries import RESAMPLES, SEED
 from oversmoothing.models.heads import ModelHead
 from oversmoothing.models.truths.token_model import TokenModel

@@ -17,12 +17,12 @@ from oversmoothing.commands.one_head.text import Passage, entering, owners
 from oversmoothing.data.tokens.vocabulary import Vocabulary, as_before
 from oversmoothing.jobs import UserError
 from oversmoothing.measures.entries.argmaxability import classes
+from oversmoothing.measures.entries.spectrum import head_spectrum
 from oversmoothing.measures.entries.tbat import bounds, full
+from oversmoothing.measures.logit_gradient import LogitGradient
 from oversmoothing.models.final_norm import norm_before_head
 from oversmoothing.models.head_rows import moments, orthonormal
-from oversmoothing.models.head_spectrum import head_spectrum
 from oversmoothing.models.heads import ModelHead
-from oversmoothing.models.logit_gradient import LogitGradient
 from oversmoothing.models.truths.token_model import TokenModel
 from oversmoothing.numerics.singular_values import count_above, effective_rank
 from oversmoothing.numerics.spaced_positions import positions_of

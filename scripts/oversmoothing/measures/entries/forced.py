@@ -1,17 +1,13 @@
 """What a model's head forces of its distance from a truth, whatever enters it, and the rest."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from oversmoothing.forced.certificate import certify
-from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.division import divide
 from oversmoothing.forced.ellipsoid import BehindNorm
 from oversmoothing.forced.face import UNDECIDED, YES, faces
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.forced.projection import LARGEST_DENSE, Projection, project_on
 from oversmoothing.measures.catalogue import POSITION, Measure, Statistic
 from oversmoothing.measures.window import Window
 from oversmoothing.models.heads import ModelHead
@@ -31,7 +27,7 @@ def forced(
 
     With the mass `tau` of the truth's nucleus also TTO and TV of the model and of the nearest distribution that the
     head can give, q*; and whether the nucleus is a face of the head. With `norm_per_window` what the head forces with
-    the LayerNorm before it, at so many of these positions, NaN at others.
+    the LayerNorm before it, at so many of these positions. What is not computed is NaN, and no face decided.
     """
     assert window.head is not None
     assert window.truth is not None
@@ -39,11 +35,12 @@ def forced(
     p = softmax(window.truth[at].astype(np.float64))
     log_q, nearest, rest = divide(head, window.model[at], p)
     found = {POSITION: at, "kl": nearest.forced + rest, "forced": nearest.forced, "rest": rest, "gap": nearest.gap}
+    together = np.full(len(p), np.nan)
     if tau is None:
-        return found
+        unknown = dict.fromkeys(("tto", "tv", "nearest_tto", "nearest_tv"), together.astype(np.float32))
+        return {**found, **unknown, "face": np.full(len(p), UNDECIDED, np.int8), "norm_forced": together}
     inside = nucleus(p, tau)
     tto, tv = _tto_and_tv(log_q, p, inside)
-    together = np.full(len(p), np.nan)
     if head.full:  # q* is the truth
         nearest_tto = nearest_tv = np.zeros(len(p), np.float32)
         face = np.full(len(p), YES, np.int8)
@@ -56,23 +53,6 @@ def forced(
             together[some] = np.maximum(on_ellipsoid.forced, nearest.forced[some])  # up to rounding
     found |= {"tto": tto, "tv": tv, "nearest_tto": nearest_tto, "nearest_tv": nearest_tv}
     return {**found, "face": face, "norm_forced": together}
-
-
-def whole(p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
-    """Return the KL divergence of log-probabilities from truths p (n, v), in nats, of which the head forces a part."""
-    return divergence(p, log_q)
-
-
-def nearest(head: ModelHead, p: np.ndarray, log_q: np.ndarray, certified: bool = False) -> Projection:
-    """Return the distributions that a head can give nearest to truths p (n, v), from a model's log-probabilities.
-
-    With `certified` the gaps are proved without rounding where that takes no seconds a position.
-    """
-    prepared = head.once(family)
-    found = project_on(prepared, p, log_q)
-    if certified and prepared.columns.size * prepared.columns.shape[1] <= LARGEST_DENSE:
-        return replace(found, gap=certify(prepared, p, found))
-    return found
 
 
 def family(head: ModelHead) -> Head:
@@ -98,8 +78,8 @@ def _decided(face: np.ndarray) -> np.ndarray:
     return face != UNDECIDED
 
 
-def _known(norm_forced: np.ndarray) -> np.ndarray:
-    return ~np.isnan(norm_forced)
+def _known(values: np.ndarray) -> np.ndarray:
+    return ~np.isnan(values)
 
 
 ON_NORM = "norm_forced", _known
@@ -117,10 +97,10 @@ MEASURE = Measure(
         "kl": _of("kl", "KL (nats)"),
         "forced": _of("forced", "KL forced by its head", decimals=4),  # small at high ranks
         "rest": _of("rest", "the rest (nats)"),
-        "tto": _of("tto", "TTO", "probability"),
-        "nearest_tto": _of("nearest_tto", "TTO of q*", "probability"),
-        "tv": _of("tv", "TV", "probability"),
-        "nearest_tv": _of("nearest_tv", "TV of q*", "probability"),
+        "tto": _of("tto", "TTO", "probability", where=("tto", _known)),
+        "nearest_tto": _of("nearest_tto", "TTO of q*", "probability", where=("nearest_tto", _known)),
+        "tv": _of("tv", "TV", "probability", where=("tv", _known)),
+        "nearest_tv": _of("nearest_tv", "TV of q*", "probability", where=("nearest_tv", _known)),
         "face": Statistic(("face",), "faces", "share of positions", decimals=3, where=("face", _decided)),
         "norm_kl": _of("kl", "of KL there (nats)", where=ON_NORM),
         "norm_forced": _of("norm_forced", "forced with norm (nats)", decimals=4, where=ON_NORM),

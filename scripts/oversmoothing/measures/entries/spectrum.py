@@ -1,13 +1,20 @@
-"""Singular values of a head of many tokens, on the device where it is."""
+"""The singular values of a head, on the device where it is."""
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from oversmoothing.measures.catalogue import Measure
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.numerics.singular_values import singular_values
 
 TALL = 4  # ratio of rows to columns from which the Gram matrix is much faster than the matrix itself
 ROWS = 4096  # of the head in float64 at a time
+
+
+def spectrum(head: ModelHead, hidden: np.ndarray | None = None) -> dict[str, np.ndarray]:
+    """Return the singular values of a head, in decreasing order; the hidden states do not matter."""
+    return {"singular_value": head_spectrum(torch.from_numpy(head.weights))}
 
 
 def head_spectrum(weight: Tensor) -> np.ndarray:
@@ -27,3 +34,6 @@ def head_spectrum(weight: Tensor) -> np.ndarray:
     for rows in weight.split(ROWS):
         gram += rows.double().T @ rows.double()
     return torch.linalg.eigvalsh(gram).clamp(min=0).sqrt().flip(0).cpu().numpy()
+
+
+MEASURE = Measure("spectrum", spectrum, needs=("head",), statistics={}, table="spectrum", over="head")

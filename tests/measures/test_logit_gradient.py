@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from oversmoothing.models.logit_gradient import BATCH, LogitGradient
+from oversmoothing.measures.logit_gradient import BATCH, LogitGradient
 
 
 def draw(v, d, n, seed=0):
