@@ -13,8 +13,18 @@ from oversmoothing.fingerprint import closure
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = "workflow/studies"
-# Of a rank, the steps from the config to a point of the main figure; what they import is on its way.
-STEPS = ("train", "logits", "score", "tbat", "window_means", "score_table", "oversmoothing_figure")
+TBAT = ("measure", "oversmoothing/measures/entries/tbat")
+# Steps on the way of a setting; what they import is on its way, too.
+OF_TAU = ("score", "score_table")  # to the main table
+OF_RANK = (
+    "train",
+    "logits",
+    "score",
+    *TBAT,
+    "window_means",
+    "score_table",
+    "oversmoothing_figure",
+)  # to the main figure
 MEASURING = re.compile(r"oversmoothing\.(bat|forced|argmaxability|models\.spectra)\b")
 OTHERWISE = re.compile(r"(?!prepare|read_|count_|truncate)[a-z]")  # of functions there: what does not prepare or read
 
@@ -24,12 +34,12 @@ def main() -> None:
     rows = [
         (
             "files on the way of `tau`",
-            len(naming("tau", way_of_tau(ROOT))),
+            len(naming("tau", way(ROOT, OF_TAU))),
             "at most 20",
         ),
         (
             "files on the way of a rank",
-            len(naming("rank", way_of_rank(ROOT))),
+            len(naming("rank", way(ROOT, OF_RANK))),
             "at most 35",
         ),
         ("rules (`rule` and `use rule`)", len(statements(ROOT, r"(?:use )?rule")), "at most 75"),
@@ -55,17 +65,11 @@ def naming(word: str, files: list[Path]) -> list[Path]:
     return [path for path in files if whole.search(path.read_text(encoding="utf-8"))]
 
 
-def way_of_tau(root: Path) -> list[Path]:
-    """Return the files among which ``grep -rlw tau config workflow scripts`` looks for `metrics.tau`."""
-    files = (path for folder in ("config", "workflow", "scripts") for path in (root / folder).rglob("*"))
-    return sorted(path for path in files if path.is_file() and "__pycache__" not in path.parts)
-
-
-def way_of_rank(root: Path) -> list[Path]:
-    """Return the files among which a rank goes to the main figure: the plan, `STEPS`, and what these import."""
+def way(root: Path, steps: tuple[str, ...]) -> list[Path]:
+    """Return the files among which a setting goes its way: the default config, the plan, steps and what these import."""
     roots = root / "scripts", root / "workflow"
     plan = [path for path in code(root, "workflow") if not _of_study(root, path)]
-    return [*_config(root), *plan, *sorted({path for step in STEPS for path in closure(f"{step}.py", *roots)})]
+    return [*_config(root), *plan, *sorted({path for step in steps for path in closure(f"{step}.py", *roots)})]
 
 
 def statements(root: Path, kind: str) -> list[str]:
@@ -98,7 +102,7 @@ def measuring_functions(tree: ast.Module) -> Iterator[str]:
 
 def study_lines(root: Path) -> dict[str, int]:
     """Return the lines of code of each study."""
-    folders = sorted(path.parent for path in (root / STUDIES).glob("*/rules.smk"))
+    folders = sorted(path.parent for path in (root / STUDIES).glob("*/plan.py"))
     return {folder.name: lines(code(folder, ".")) for folder in folders}
 
 

@@ -15,6 +15,7 @@ FILES = {
     "workflow/Snakefile": "include: 'rules/a.smk'\n",
     "workflow/rules/a.smk": "rule a:\n    script: 'a.py'\n\n\nfor x in y:\n    use rule a as b with:\n        log: x\n",
     "workflow/plan/models.py": "rank = 4\n",
+    "workflow/studies/s/plan.py": "",
     "workflow/studies/s/rules.smk": "use rule a as c with:\n    input: tau\n\n\nchecked_rule = 1\n",
     "workflow/studies/s/measure.py": "from oversmoothing.bat.reject import RejectSet, reject_set\nrank = 1\n",
     "scripts/oversmoothing/measures/tbat.py": "from oversmoothing.bat.reject import reject_set\n",
@@ -27,7 +28,7 @@ FILES = {
 @pytest.fixture
 def project(tmp_path):
     """A project whose steps import one module with the word."""
-    steps = {f"scripts/{step}.py": "from oversmoothing.head import rank\n" for step in shape.STEPS}
+    steps = {f"scripts/{step}.py": "from oversmoothing.head import rank\n" for step in shape.OF_RANK}
     for name, text in {**FILES, **steps}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -39,10 +40,9 @@ def names(project, paths):
 
 
 def test_a_way_has_the_files_with_the_whole_word(project):
-    tau = names(project, shape.naming("tau", shape.way_of_tau(project)))
-    assert tau == ["config/README.md", "config/config.yaml", "workflow/studies/s/rules.smk"]
-    rank = names(project, shape.naming("rank", shape.way_of_rank(project)))
-    steps = [f"scripts/{step}.py" for step in shape.STEPS]
+    assert names(project, shape.naming("tau", shape.way(project, shape.OF_TAU))) == ["config/config.yaml"]
+    rank = names(project, shape.naming("rank", shape.way(project, shape.OF_RANK)))
+    steps = [f"scripts/{step}.py" for step in shape.OF_RANK]
     inner = ["config/config.yaml", "scripts/oversmoothing/head.py", "workflow/plan/models.py"]
     assert rank == sorted([*steps, *inner])
 
