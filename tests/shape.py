@@ -66,7 +66,7 @@ def naming(word: str, files: list[Path]) -> list[Path]:
 
 
 def way(root: Path, steps: tuple[str, ...]) -> list[Path]:
-    """Return the files among which a setting goes its way: the default config, the plan, steps and what these import."""
+    """Return the files among which a setting goes its way: the default config, the plan, steps and their imports."""
     roots = root / "scripts", root / "workflow"
     plan = [path for path in code(root, "workflow") if not _of_study(root, path)]
     return [*_config(root), *plan, *sorted({path for step in steps for path in closure(f"{step}.py", *roots)})]
