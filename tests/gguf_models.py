@@ -36,7 +36,7 @@ def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=N
     if architecture == "qwen3":
         writer.add_key_length(config.head_dim)
     writer.add_vocab_size(config.vocab_size)
-    _add_tokens(writer, folder, config.vocab_size, division, kind)
+    add_tokens(writer, folder, config.vocab_size, division, kind)
     if more:
         more(writer)
     names = get_tensor_name_map(ARCHITECTURES[architecture], config.num_hidden_layers)
@@ -67,7 +67,8 @@ def interleaved(values, heads):
     return values.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
 
 
-def _add_tokens(writer, folder, rows, division, kind):
+def add_tokens(writer, folder, rows, division, kind):
+    """Add the tokens of a byte-level tokenizer in a folder, and names for rows without one."""
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     added = tokenizer.get_added_tokens_decoder()
     names = {id: name for name, id in tokenizer.get_vocab(with_added_tokens=True).items()}

@@ -13,7 +13,7 @@ from oversmoothing.commands import main
 from oversmoothing.hub.gguf_model import check_gguf
 from oversmoothing.hub.gguf_tokens import DIVISIONS
 from oversmoothing.jobs import UserError
-from oversmoothing.models.pretrained.from_gguf import PRE_TOKENIZERS
+from oversmoothing.models.pretrained.gguf_tokenizer import PRE_TOKENIZERS
 
 U32, F32, TEXT, ARRAY = 4, 6, 8, 9
 TENSORS, KEYS = 8, 16  # where the counts stand
@@ -281,7 +281,7 @@ def test_a_flipped_bit_moves_no_tensor_and_changes_no_size(whole, write):
 
 
 def test_kinds_of_words_are_those_that_tokenizers_are_made_for():
-    assert set(PRE_TOKENIZERS) == set(DIVISIONS)
+    assert set(PRE_TOKENIZERS) == set(DIVISIONS.values())
 
 
 def test_the_header_is_read_without_pytorch(whole, write):

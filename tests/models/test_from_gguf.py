@@ -15,7 +15,8 @@ from transformers.models.qwen2.tokenization_qwen2 import PRETOKENIZE_REGEX
 from oversmoothing.data.tokens.alike import PROBE
 from oversmoothing.data.tokens.vocabulary import ids_before_texts, load_tokenizer, vocabulary_of
 from oversmoothing.jobs import UserError
-from oversmoothing.models.pretrained.from_gguf import PRE_TOKENIZERS, write_folder
+from oversmoothing.models.pretrained.from_gguf import write_folder
+from oversmoothing.models.pretrained.gguf_tokenizer import PRE_TOKENIZERS
 
 
 def converted(tmp_path, *arguments, **more):
