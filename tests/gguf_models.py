@@ -4,7 +4,7 @@ import json
 import zipfile
 
 import numpy as np
-from gguf import MODEL_ARCH, GGUFWriter, TokenType, get_tensor_name_map, quantize
+from gguf import MODEL_ARCH, GGUFReader, GGUFWriter, TokenType, get_tensor_name_map, quantize
 from hub_models import write_token_model
 from tokenizers import Tokenizer
 
@@ -59,6 +59,24 @@ def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=N
     writer.write_tensors_to_file()
     writer.close()
     return folder
+
+
+def write_parts(path, most):
+    """Write the model in a GGUF file into several beside it, with so many tensors at most; return the first."""
+    reader = GGUFReader(path)
+    architecture = reader.get_field("general.architecture").contents()
+    writer = GGUFWriter(path, architecture, split_max_tensors=most)
+    for name, field in reader.fields.items():
+        if name not in ("general.architecture", "GGUF.version", "GGUF.tensor_count", "GGUF.kv_count"):
+            inner = field.types[1] if len(field.types) > 1 else None
+            writer.add_key_value(name, field.contents(), field.types[0], inner)
+    for tensor in reader.tensors:
+        writer.add_tensor(tensor.name, np.array(tensor.data))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return sorted(path.parent.glob(f"{path.stem}-00001-of-*.gguf"))[0]
 
 
 def interleaved(values, heads):

@@ -7,10 +7,12 @@ import sys
 
 import numpy as np
 import pytest
-from gguf_models import write_small_gguf
+from gguf_models import write_parts, write_small_gguf
 
 from oversmoothing.commands import main
+from oversmoothing.hub.gguf_header import read_header
 from oversmoothing.hub.gguf_model import check_gguf
+from oversmoothing.hub.gguf_parts import digest, parts_of
 from oversmoothing.hub.gguf_tokens import DIVISIONS
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.from_gguf import write_folder
@@ -153,7 +155,7 @@ NESTED = struct.pack("<IQ", ARRAY, 1) * 1000 + struct.pack("<IQ", U32, 0)
             with_other(b"llama.block_count", ARRAY, struct.pack("<IQII", U32, 2, 2, 2)),
             r"block_count is \(2, 2\), no whole",
         ),
-        (with_other(b"split.count", ARRAY, struct.pack("<IQ", U32, 0)), r"part 1 of \(\) of a model"),
+        (with_other(b"split.count", ARRAY, struct.pack("<IQ", U32, 0)), r"part 1 of \(\) of a model, and not named so"),
         (number(b"context_length", 0), "llama.context_length is 0, no whole number from 1"),
         (number(b"embedding_length", 48), "llama.rope.dimension_count is 8, where heads have 24 numbers"),
         (number(b"attention.head_count_kv", 3), "llama.attention.head_count_kv is 3, no divisor of the head_count, 2"),
@@ -207,24 +209,30 @@ def test_another_model_is_refused_with_advice_that_works(whole, write, change, m
     assert refused.endswith("; name the model that it was made from, a folder of safetensors or a name on the hub")
 
 
-@pytest.mark.parametrize("bare", [False, True])  # only the first part has other keys
-@pytest.mark.parametrize(
-    ("name", "command"),
-    [
-        ("my model-00002-of-00003.gguf", "'{0}/my model-00001-of-00003.gguf' '{0}/my model.gguf'"),
-        ("part.gguf", "FIRST-PART.gguf WHOLE.gguf"),
-    ],
-)
-def test_a_part_of_a_model_is_refused_with_the_command_that_joins_the_parts(
-    whole, write, tmp_path, name, command, bare
-):
-    said = with_key(b"split.no", 2, struct.pack("<H", 1)), with_key(b"split.count", 2, struct.pack("<H", 3))
-    content = b"GGUF" + struct.pack("<IQQ", 3, 0, 0) if bare else whole
-    for each in said:
-        content = each(content)
-    refused = refusal(write(content, name))
-    assert "part 2 of 3 of a model; join them with `llama-gguf-split --merge " in refused
-    assert command.format(tmp_path) in refused
+def test_parts_are_read_as_one_model(whole, write, tmp_path):
+    """The writer of `gguf` parts a model itself; what is made of the parts is what is made of the whole."""
+    path = write(whole)
+    first = write_parts(path, 9)
+    parts = parts_of(first)
+    assert len(parts) == 3
+    tensors = [set(read_header(part).tensors) for part in parts]
+    assert set.union(*tensors) == set(read_header(path).tensors)
+    for name, source in (("one", path), ("more", parts[0]), ("last", parts[-1])):
+        (folder := tmp_path / name).mkdir()
+        write_folder(source, folder)
+        assert (folder / "model.safetensors").read_bytes() == (tmp_path / "one/model.safetensors").read_bytes()
+    sums = {digest(part) for part in parts}
+    assert len(sums) == 1
+    parts[1].write_bytes(parts[1].read_bytes() + bytes(32))
+    assert digest(first) not in sums
+    with pytest.raises(UserError, match=rf"^{parts[1]}: its tensors end at byte"):
+        check_gguf(first)
+    parts[1].unlink()
+    with pytest.raises(UserError, match=rf"^{first}: part 1 of 3 of a model, and {parts[1].name} is not beside it"):
+        check_gguf(first)
+    parts[2].rename(parts[1])
+    with pytest.raises(UserError, match=rf"^{parts[1]}: part 3 of 3 of a model, and not named so; name its parts"):
+        check_gguf(parts[1])
 
 
 def test_a_merged_file_and_keys_that_change_nothing(whole, write):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from oversmoothing.hub.gguf_parts import parts_of
 from oversmoothing.hub.names import WHEEL, Named, asset_name, source_of
 from plan import studies
 from plan.settings import settings
@@ -72,7 +73,7 @@ def hub_source(source: Named, revision: str) -> dict[str, Any]:
 def files_in_folder(source: Mapping[str, str]) -> list[str]:
     """Return files of the user, so that Snakemake sees any change; empty for a model on the hub or in a package."""
     if "gguf" in source:
-        return [source["gguf"]]
+        return [str(part) for part in parts_of(source["gguf"])]
     folder = Path(source.get("folder", ""))
     if "folder" not in source or not folder.is_dir():
         return []

@@ -1,9 +1,9 @@
 """For the chapter `needs.smk`: a study as `oversmoothing.run.needs` reads it."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from oversmoothing.hub.gguf_parts import parts_of
 from plan import assets, studies
 from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
 from plan.model_types import ByBytes, Hub, Trained, of_type
@@ -43,7 +43,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
         if "repository" in source
     }
     packages = {name: PACKAGES.get(name, (0, 0)) for source in sources if (name := source.get("package"))}
-    files = [Path(source["gguf"]) for source in sources if "gguf" in source]
+    files = [part for source in sources if "gguf" in source for part in parts_of(source["gguf"])]
     return settings(
         models=[
             {

@@ -5,7 +5,6 @@ model is checked when it is made (`models.pretrained.from_gguf`).
 """
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,14 +12,14 @@ from typing import Any, NamedTuple
 from gguf.constants import GGMLQuantizationType
 
 from oversmoothing.hub.gguf_architectures import ARCHITECTURES, Number
-from oversmoothing.hub.gguf_header import DAMAGED, Header, read_header, shown
+from oversmoothing.hub.gguf_header import DAMAGED, Header, Tensor, read_header, shown
+from oversmoothing.hub.gguf_parts import parts_of
 from oversmoothing.hub.gguf_tokens import FULL, OF_TOKENS, check_tokens
 from oversmoothing.jobs import UserError
 from oversmoothing.printable import printable
 
 Shape = tuple[int, ...]
 
-PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf")
 BLOCK = re.compile(r"blk\.(\d{1,9})\.")
 EMBEDDING, HEAD_MATRIX = "token_embd.weight", "output.weight"  # without the second the head is the embedding
 FREQUENCIES = "rope_freqs.weight"  # by what the frequencies of rotary positions are divided, as in Llama 3.1
@@ -61,9 +60,8 @@ def check_gguf(path: str | Path) -> Described:
     A `UserError` names the file and the key, number or tensor: a damaged file, a part of one, another architecture or
     tokenizer, a number out of its bounds, tensors of other layers or sizes.
     """
-    header = read_header(path)
+    header = _whole(Path(path))
     try:
-        _check_whole(Path(path), header.said)
         name = header.said.get("general.architecture")
         if not isinstance(name, str) or name not in ARCHITECTURES:
             known = ", ".join(ARCHITECTURES)
@@ -78,21 +76,37 @@ def check_gguf(path: str | Path) -> Described:
     return Described(header, name, config, tuple(_notes(name, header.said)))
 
 
-def _check_whole(path: Path, said: Mapping[str, Any]) -> None:
-    """Raise for a part of a model, of which only the first has more keys, with the command that joins the parts."""
-    parts = said.get("split.count", 0)
-    if parts in (0, 1):
-        return
-    named = PART.fullmatch(path.name)
-    first, whole = "FIRST-PART.gguf", "WHOLE.gguf"
-    if named:
-        first, whole = (str(path.with_name(f"{named[1]}{end}.gguf")) for end in (f"-00001-of-{named[2]}", ""))
-    number = said.get("split.no", 0)
-    raise UserError(
-        f"part {number + 1 if isinstance(number, int) else shown(number)} of {shown(parts)} of a model; join them with "
-        f"`llama-gguf-split --merge {shlex.quote(first)} {shlex.quote(whole)}`, a tool of llama.cpp, "
-        "and name the file that it writes"
-    )
+def _whole(path: Path) -> Header:
+    """Return the header of a model: the keys of its first file, and the tensors of all."""
+    header = read_header(path)
+    count = header.said.get("split.count", 0)
+    if count in (0, 1):
+        return header
+    parts = _beside(path, header.said.get("split.no", 0), count)
+    headers = [read_header(part) for part in parts]
+    tensors: dict[str, Tensor] = {}
+    for number, part in enumerate(headers):
+        if (part.said.get("split.no"), part.said.get("split.count")) != (number, count):
+            raise UserError(f"{parts[number]}: it says that it is another part; {DAMAGED}")
+        if twice := tensors.keys() & part.tensors.keys():
+            raise UserError(f"{parts[number]}: another part has the tensor {min(twice)!r} too; {DAMAGED}")
+        tensors |= part.tensors
+    if (total := headers[0].said.get("split.tensors.count", len(tensors))) != len(tensors):
+        raise UserError(f"{path}: split.tensors.count is {shown(total)}, and there are {len(tensors)}; {DAMAGED}")
+    return Header(headers[0].said, tensors)
+
+
+def _beside(path: Path, number: object, count: object) -> list[Path]:
+    """Return all parts of a model, of which a header says the number, from 0, and the count; raise if one is absent."""
+    parts = parts_of(path)
+    where = f"{path}: part {number + 1 if isinstance(number, int) else shown(number)} of {shown(count)} of a model"
+    if len(parts) != count or not isinstance(number, int) or not 0 <= number < len(parts) or parts[number] != path:
+        raise UserError(
+            f"{where}, and not named so; name its parts as llama.cpp does, such as NAME-00001-of-00003.gguf"
+        )
+    if absent := next((part for part in parts if not part.is_file()), None):
+        raise UserError(f"{where}, and {absent.name} is not beside it; fetch all parts into one folder")
+    return parts
 
 
 def _config(name: str, own: Mapping[str, Any], header: Header) -> dict[str, Any]:

@@ -50,8 +50,8 @@ def write_folder(path: str | Path, folder: str | Path) -> None:
         logger.warning("%s: %s", path, note)
     with one_line_errors(f"{path}: no causal language model in GGUF that can be converted"):
         tokenizer = gguf_tokenizer(said)
-        config = _configured(path, described)
-        tensors = _weights(path, described, config)
+        config = _configured(described)
+        tensors = _weights(described, config)
         check_finite(path, tensors.items())
         config.save_pretrained(folder)
         save_file(tensors, folder / SINGLE, {"format": "pt"})
@@ -70,14 +70,14 @@ def _describe(tokenizer: Tokenizer, said: Mapping[str, Any]) -> PreTrainedTokeni
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
 
 
-def _configured(path: Path, described: Described) -> Any:
+def _configured(described: Described) -> Any:
     """Return the config of a model, whose file may divide the frequencies of its rotary positions."""
     given = {key: value for key, value in described.config.items() if key not in ("model_type", "rope_theta")}
     if FREQUENCIES in described.header.tensors:
         if described.architecture not in DIVIDED:
             raise UserError(f"it has the tensor {FREQUENCIES!r}, unknown in a {described.architecture}; {FULL}")
         check_shape(FREQUENCIES, described.header.tensors[FREQUENCIES].shape, (given["head_dim"] // 2,))
-        divisors = _values(path, described.header.tensors[FREQUENCIES])
+        divisors = _values(described.header.tensors[FREQUENCIES])
         if not np.isfinite(divisors).all() or divisors.min() <= 0:
             raise UserError(f"its tensor {FREQUENCIES} holds a number that divides no frequency; {DAMAGED}")
         if (divisors != 1).any():  # the name of any divisors in transformers, of short texts and of long ones
@@ -87,7 +87,7 @@ def _configured(path: Path, described: Described) -> Any:
     return AutoConfig.for_model(described.config["model_type"], **given, dtype="float32")
 
 
-def _weights(path: Path, described: Described, config: Any) -> dict[str, torch.Tensor]:
+def _weights(described: Described, config: Any) -> dict[str, torch.Tensor]:
     """Return the weights of a model in float32, by their names in transformers, which all have the model's shapes.
 
     transformers knows how llama.cpp renames and changes them, but leaves out what it cannot place.
@@ -100,7 +100,7 @@ def _weights(path: Path, described: Described, config: Any) -> dict[str, torch.T
     for name, tensor in described.header.tensors.items():
         if name == FREQUENCIES:
             continue
-        values = _values(path, tensor)
+        values = _values(tensor)
         done = own.process(values, name, tensor_key_mapping=names, parsed_parameters={"tensors": made})
         if done.name is None:  # it is among those that are made
             continue
@@ -134,9 +134,9 @@ class _Falcon(TensorProcessor):
         return GGUFTensor(weights, name, {})
 
 
-def _values(path: Path, tensor: Tensor) -> Any:
+def _values(tensor: Tensor) -> Any:
     """Return the values of a tensor, as an array of float32 that is dequantised where it has to be."""
-    stored = np.memmap(path, np.uint8, "r", tensor.start, tensor.size)
+    stored = np.memmap(tensor.path, np.uint8, "r", tensor.start, tensor.size)
     rows = stored.view(AS_IS[tensor.kind]) if tensor.kind in AS_IS else stored.reshape(*tensor.shape[:-1], -1)
     return dequantize(rows, tensor.kind).reshape(tensor.shape)
 

