@@ -68,7 +68,12 @@ TOYS = {
     "qwen3moe": Toy("qwen3moe", "qwen3_moe", QWEN3_MOE, QWEN3_MOE_KEYS),
     "gemma": Toy("gemma", "gemma", GEMMA, GEMMA_KEYS, "does not know it"),
     "gemma2": Toy("gemma2", "gemma2", GEMMA, GEMMA2_KEYS),
-    "gemma3": Toy("gemma3", "gemma3_text", GEMMA | OF_SIX | _gemma3(1), GEMMA_KEYS | {"block_count": 7}),
+    "gemma3": Toy(
+        "gemma3",
+        "gemma3_text",
+        GEMMA | OF_SIX | _gemma3(1),
+        GEMMA_KEYS | {"block_count": 7, "rope.freq_base_swa": 10_000.0},
+    ),
     "phi3": Toy("phi3", "phi3", LLAMA | {"pad_token_id": None}, LLAMA_KEYS | {"attention.sliding_window": 0}, PADDED),
     "stablelm": Toy(
         "stablelm",

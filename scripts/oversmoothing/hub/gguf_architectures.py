@@ -80,7 +80,7 @@ def _gemma(own: Own, tensors: Container[str], config: Config) -> Config:
 
 def _gemma3(own: Own, tensors: Container[str], config: Config) -> Config:
     """Return positions of both kinds of layers, of which a file describes those that see the whole context."""
-    near = {"rope_type": "default", "rope_theta": own.get("rope.freq_base_swa", 10_000.0)}
+    near = {"rope_type": "default", "rope_theta": config["near_rope_theta"]}
     rope = {"sliding_attention": near, "full_attention": config["rope_parameters"]}
     return _gemma(own, tensors, config) | {"rope_parameters": rope, "final_logit_softcapping": None}
 
@@ -135,6 +135,7 @@ QWEN2_MOE = COUNT | {
     "expert_shared_feed_forward_length": Number("shared_expert_intermediate_size", 1, 1 << 22),
 }
 QWEN3_MOE = COUNT | {"expert_feed_forward_length": Number("moe_intermediate_size", 1, 1 << 22)}
+NEAR = {"rope.freq_base_swa": Number("near_rope_theta", 1.0, 1e12, 10_000.0)}  # of layers with a window
 CAPS = {
     "attn_logit_softcapping": Number("attn_logit_softcapping", 1e-3, 1e6, 50.0),
     "final_logit_softcapping": Number("final_logit_softcapping", 1e-3, 1e6, 30.0),
@@ -148,9 +149,7 @@ ARCHITECTURES = {
     "qwen3moe": Architecture("qwen3_moe", LLAMA | QWEN3_MOE, _moe, any_head=True),
     "gemma": Architecture("gemma", LLAMA, any_head=True),
     "gemma2": Architecture("gemma2", LLAMA | WINDOW | CAPS, _gemma, any_head=True),
-    "gemma3": Architecture(
-        "gemma3_text", LLAMA | WINDOW, _gemma3, any_head=True, scaled=True, keys=("rope.freq_base_swa",)
-    ),
+    "gemma3": Architecture("gemma3_text", LLAMA | WINDOW | NEAR, _gemma3, any_head=True, scaled=True),
     "phi3": Architecture("phi3", LLAMA | ANY_WINDOW, _phi3, part=True),
     "stablelm": Architecture(
         "stablelm", ATTENTION | _norm("layer_norm_eps") | ROPE, _stablelm, part=True, keys=("use_parallel_residual",)

@@ -26,8 +26,6 @@ FREQUENCIES = "rope_freqs.weight"  # by what the frequencies of rotary positions
 UNPACKED = set(GGMLQuantizationType) - {
     getattr(GGMLQuantizationType, name) for name in ("I8", "I16", "I32", "I64", "F64", "Q8_1", "Q8_K", "Q1_0")
 }
-
-
 HEAD = ("attention.key_length", "attention.value_length")  # all of one head, if they are said
 ROTARY, SCALE = "rope.dimension_count", ("rope.scaling.factor", "rope.scale_linear")
 LARGEST_HEAD, LARGEST_SCALE = 1 << 16, Number("factor", 1.0, 1e4)
@@ -217,7 +215,7 @@ def _check_tensors(name: str, header: Header, config: Mapping[str, Any]) -> None
     for each, tensor in header.tensors.items():
         if tensor.kind not in UNPACKED:
             raise UserError(f"its tensor {each} is stored as {tensor.kind.name}, which is not converted; {FULL}")
-        if each in (EMBEDDING, HEAD_MATRIX) and tensor.shape != rows:
+        if each in (EMBEDDING, HEAD_MATRIX):
             check_shape(each, tensor.shape, rows)
 
 

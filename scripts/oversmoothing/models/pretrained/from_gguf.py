@@ -33,6 +33,7 @@ from oversmoothing.models.pretrained.gguf_tokenizer import gguf_tokenizer
 
 logger = logging.getLogger(__name__)
 
+NOT_IN_CONFIGS = ("model_type", "rope_theta", "near_rope_theta")  # but in `rope_parameters`
 DIVIDED = ("llama",)  # whose frequencies of positions may be divided
 AS_IS = {GGMLQuantizationType.F32: np.float32, GGMLQuantizationType.F16: np.float16}  # the others are in blocks
 
@@ -72,7 +73,7 @@ def _describe(tokenizer: Tokenizer, said: Mapping[str, Any]) -> PreTrainedTokeni
 
 def _configured(described: Described) -> Any:
     """Return the config of a model, whose file may divide the frequencies of its rotary positions."""
-    given = {key: value for key, value in described.config.items() if key not in ("model_type", "rope_theta")}
+    given = {key: value for key, value in described.config.items() if key not in NOT_IN_CONFIGS}
     if FREQUENCIES in described.header.tensors:
         if described.architecture not in DIVIDED:
             raise UserError(f"it has the tensor {FREQUENCIES!r}, unknown in a {described.architecture}; {FULL}")
