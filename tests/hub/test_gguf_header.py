@@ -201,6 +201,10 @@ def test_a_number_out_of_bounds_or_a_tensor_out_of_place(whole, write, change, m
         (with_key(b"llama.rope.scaling.type", 8, struct.pack("<Q", 4) + b"yarn"), "llama.rope.scaling.type is 'yarn'"),
         (with_key(b"llama.attention.causal", 7, b"\0"), "llama.attention.causal is False, which is not converted"),
         (with_key(b"llama.attention.key_length", U32, struct.pack("<I", 16)), "where heads have 16 numbers"),
+        (
+            lambda content: content.replace(b"rope_freqs.weight", b"rope_freqz.weight"),
+            "it has the tensor 'rope_freqz.weight', unknown in a llama",
+        ),
     ],
 )
 def test_another_model_is_refused_with_advice_that_works(whole, write, change, message):

@@ -46,7 +46,10 @@ def described(space=True, runs=False, shuffled=False):
 
 
 def encoded(text, said, never_cut):
-    """Return ids as SentencePiece encodes: of all pairs that make a token, the leftmost of the highest score merges."""
+    """Return ids: of all pairs that make a token, the leftmost of the highest score is merged, as in SentencePiece.
+
+    As in llama.cpp, a space stands before what follows an added token too.
+    """
     rows = zip(*(said[f"tokenizer.ggml.{key}"] for key in ("tokens", "token_type", "scores")), strict=True)
     tokens = {name: (id, type, score) for id, (name, type, score) in enumerate(rows)}
     scores = {name: score for name, (_, type, score) in tokens.items() if type == TokenType.NORMAL}

@@ -22,6 +22,7 @@ Shape = tuple[int, ...]
 
 BLOCK = re.compile(r"blk\.(\d{1,9})\.")
 EMBEDDING, HEAD_MATRIX = "token_embd.weight", "output.weight"  # without the second the head is the embedding
+OUTSIDE = ("token_embd", "token_embd_norm", "position_embd", "output_norm", "output", "rope_freqs")  # of layers
 FREQUENCIES = "rope_freqs.weight"  # by what the frequencies of rotary positions are divided, as in Llama 3.1
 UNPACKED = set(GGMLQuantizationType) - {
     getattr(GGMLQuantizationType, name) for name in ("I8", "I16", "I32", "I64", "F64", "Q8_1", "Q8_K", "Q1_0")
@@ -209,6 +210,9 @@ def _check_tensors(name: str, header: Header, config: Mapping[str, Any]) -> None
         raise UserError(f"it lacks the tensors of layer {absent[0]}, and has {layers} layers; {DAMAGED}")
     if further := sorted(there - set(range(layers))):
         raise UserError(f"it has tensors of layer {further[0]}, unknown in a {name} of {layers} layers; {FULL}")
+    outside = {each for each in header.tensors if not BLOCK.match(each)}
+    if odd := sorted(each for each in outside if each.rpartition(".")[0] not in OUTSIDE):
+        raise UserError(f"it has the tensor {odd[0]!r}{and_more(odd)}, unknown in a {name}; {FULL}")
     if EMBEDDING not in header.tensors:
         raise UserError(f"it lacks the tensor {EMBEDDING}; {DAMAGED}")
     rows = config["vocab_size"], config["hidden_size"]
