@@ -66,6 +66,18 @@ TOYS = {
     "qwen3": Toy("qwen3", "qwen3", LLAMA | {"head_dim": 128}, LLAMA_KEYS | {"attention.key_length": 128}),
     "qwen2moe": Toy("qwen2moe", "qwen2_moe", QWEN2_MOE, QWEN2_MOE_KEYS),
     "qwen3moe": Toy("qwen3moe", "qwen3_moe", QWEN3_MOE, QWEN3_MOE_KEYS),
+    "minimax-m2": Toy(
+        "minimax-m2",
+        "minimax_m2",
+        ALL
+        | _rope(partial_rotary_factor=0.5)
+        | {"head_dim": 32, "num_local_experts": 4, "num_experts_per_tok": 2}
+        | {"rms_norm_eps": 1e-5},
+        LLAMA_KEYS
+        | MOE_KEYS
+        | {"attention.key_length": 32, "attention.value_length": 32, "rope.dimension_count": 16}
+        | {"expert_gating_func": 2, "expert_feed_forward_length": 48},
+    ),
     "gemma": Toy("gemma", "gemma", GEMMA, GEMMA_KEYS, "does not know it"),
     "gemma2": Toy("gemma2", "gemma2", GEMMA, GEMMA2_KEYS),
     "gemma3": Toy(
@@ -201,6 +213,10 @@ def write_toy(path, toy):
     arch = next(each for each in MODEL_ARCH if MODEL_ARCH_NAMES[each] == toy.architecture)
     names = get_tensor_name_map(arch, config.num_hidden_layers)
     prefix = "transformer." if toy.architecture == "bloom" else ""
+    biases = [(name, values) for name, values in model.state_dict().items() if "correction_bias" in name]
+    for name, values in biases:
+        values += torch.linspace(-0.5, 0.5, len(values))
+        writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", values.numpy())
     for name, weight in model.named_parameters():
         stem, suffix = (
             (name.rpartition(".")[0], f".{name.rpartition('.')[2]}")

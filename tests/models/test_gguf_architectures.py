@@ -45,7 +45,6 @@ REFUSED = {
     "deci": "transformers has no such model",
     "gemma4": "layers have their own widths, and embeddings of their own",
     "gpt-oss": "experts in MXFP4 with biases, scaled positions",
-    "minimax-m2": "not tried: experts with a bias of their choice",
     "qwen35": "not tried: linear attention, a block that predicts further tokens",
     "qwen35moe": "not tried: as qwen35, with experts",
     "t5": "an encoder and a decoder",

@@ -112,6 +112,13 @@ def _moe(own: Own, tensors: Container[str], config: Config) -> Config:
     return {"norm_topk_prob": config["model_type"] == "qwen3_moe", "decoder_sparse_step": 1, "mlp_only_layers": []}
 
 
+def _minimax(own: Own, tensors: Container[str], config: Config) -> Config:
+    """Raise unless the probabilities of experts are sigmoids, without which transformers has no such model."""
+    if (gate := own.get("expert_gating_func", SIGMOID)) != SIGMOID:
+        raise UserError(f"minimax-m2.expert_gating_func is {shown(gate)}, and only {SIGMOID}, a sigmoid, is converted")
+    return {}
+
+
 def _lfm2(own: Own, tensors: Container[str], config: Config) -> Config:
     kinds = ("conv", "full_attention")
     layers = range(config["num_hidden_layers"])
@@ -123,6 +130,7 @@ def _lfm2(own: Own, tensors: Container[str], config: Config) -> Config:
     }
 
 
+SIGMOID = 2  # how `expert_gating_func` says it
 UNUSED_BY_MAMBA = ("attention.head_count", "feed_forward_length")
 SSM = {
     "ssm.conv_kernel": Number("conv_kernel", 1, 1 << 10),
@@ -147,6 +155,14 @@ ARCHITECTURES = {
     "qwen3": Architecture("qwen3", LLAMA, any_head=True),
     "qwen2moe": Architecture("qwen2_moe", LLAMA | QWEN2_MOE, _moe, any_head=True),
     "qwen3moe": Architecture("qwen3_moe", LLAMA | QWEN3_MOE, _moe, any_head=True),
+    "minimax-m2": Architecture(
+        "minimax_m2",
+        LLAMA | COUNT | {"expert_count": Number("num_local_experts", 1, 1 << 12)},
+        _minimax,
+        any_head=True,
+        part=True,
+        keys=("expert_gating_func", "expert_feed_forward_length"),
+    ),
     "gemma": Architecture("gemma", LLAMA, any_head=True),
     "gemma2": Architecture("gemma2", LLAMA | WINDOW | CAPS, _gemma, any_head=True),
     "gemma3": Architecture("gemma3_text", LLAMA | WINDOW | NEAR, _gemma3, any_head=True, scaled=True),

@@ -108,7 +108,10 @@ def _weights(described: Described, config: Any) -> dict[str, torch.Tensor]:
         if done.name not in names:
             raise UserError(f"it has the tensor {name!r}, unknown in a {described.architecture}; {FULL}")
         made[names[done.name]] = torch.from_numpy(np.array(done.weights, np.float32, order="C"))
-    parameters = dict(model.named_parameters())
+    once = {
+        name for name, _ in (*model.named_parameters(), *model.named_buffers())
+    }  # not those that are tied to others
+    parameters = {name: values for name, values in model.state_dict().items() if name in once}
     back = {to: name for name, to in names.items()}
     if absent := sorted(back.get(name, name) for name in set(parameters) - set(made)):
         raise UserError(f"it lacks the tensor {absent[0]}{and_more(absent)}; {DAMAGED}")
