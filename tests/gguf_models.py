@@ -4,7 +4,7 @@ import json
 import zipfile
 
 import numpy as np
-from gguf import MODEL_ARCH, GGUFWriter, TokenType, get_tensor_name_map, quantize
+from gguf import MODEL_ARCH, GGUFReader, GGUFWriter, TokenType, get_tensor_name_map, quantize
 from hub_models import write_token_model
 from tokenizers import Tokenizer
 
@@ -36,7 +36,7 @@ def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=N
     if architecture == "qwen3":
         writer.add_key_length(config.head_dim)
     writer.add_vocab_size(config.vocab_size)
-    _add_tokens(writer, folder, config.vocab_size, division, kind)
+    add_tokens(writer, folder, config.vocab_size, division, kind)
     if more:
         more(writer)
     names = get_tensor_name_map(ARCHITECTURES[architecture], config.num_hidden_layers)
@@ -61,13 +61,32 @@ def write_small_gguf(path, layout="llama", division="gpt-2", kind="gpt2", more=N
     return folder
 
 
+def write_parts(path, most):
+    """Write the model in a GGUF file into several beside it, with so many tensors at most; return the first."""
+    reader = GGUFReader(path)
+    architecture = reader.get_field("general.architecture").contents()
+    writer = GGUFWriter(path, architecture, split_max_tensors=most)
+    for name, field in reader.fields.items():
+        if name not in ("general.architecture", "GGUF.version", "GGUF.tensor_count", "GGUF.kv_count"):
+            inner = field.types[1] if len(field.types) > 1 else None
+            writer.add_key_value(name, field.contents(), field.types[0], inner)
+    for tensor in reader.tensors:
+        writer.add_tensor(tensor.name, np.array(tensor.data))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return sorted(path.parent.glob(f"{path.stem}-00001-of-*.gguf"))[0]
+
+
 def interleaved(values, heads):
     """Return a map to queries or keys with its rows as llama.cpp has them: the two halves of a head alternate."""
     rows, columns = values.shape
     return values.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
 
 
-def _add_tokens(writer, folder, rows, division, kind):
+def add_tokens(writer, folder, rows, division, kind):
+    """Add the tokens of a byte-level tokenizer in a folder, and names for rows without one."""
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     added = tokenizer.get_added_tokens_decoder()
     names = {id: name for name, id in tokenizer.get_vocab(with_added_tokens=True).items()}

@@ -43,7 +43,8 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         Table 3.1; Tables 4.1, 4.2; Tables 5.1, 5.2; Table 6.1; Tables 7.1, 7.2; 95 %; Figure 2.1; Figure 3.1
         """,
     "scales": """
-        2.8b; Llama 3.1 to 3.3; 8.5 minutes; 10.5 (18); 1.4 times; 1.4e+17; 0.8; 0.2; 0.0 GB; 1.3e+20; 18.8 GB; 1.3 GB
+        2.8b; 8.5 minutes; 10.5 (18); 1.4 times; 1.4e+17; 0.8; 0.2; 0.0 GB; 1.3e+20; 18.8 GB; 1.3 GB; 1.1 GB
+        2.7 GB
         rate of 0.00003; rate of 0.0001; a logit by up to 0.05; a position by up to 0.01; TV by 0.003
         KL by 0.008 nats; by less than 0.0001
         """,

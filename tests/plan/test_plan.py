@@ -331,6 +331,8 @@ def test_where_a_row_is_not_like_the_published_one():
         ({"truths": [{"name": "t", "hub": PACKAGE | {"package": "-r==1"}}]}, "truths.0.hub.package: '-r==1' does not"),
         ({"truths": [{"name": "t", "hub": PACKAGE | {"package": "a==1\n"}}]}, r"truths.0.hub.package: 'a==1\\n' doe"),
         ({"truths": [{"name": "t", "hub": PACKAGE | {"sha256": SUM + "\n"}}]}, r"truths.0.hub.sha256: '.*\\n' does"),
+        ({"truths": [{"name": "t", "hub": PACKAGE | {"parts": [PACKAGE]}}]}, "'joined' is a dependency of 'parts'"),
+        ({"truths": [{"name": "t", "hub": PACKAGE | {"parts": ["a==1"], "joined": SUM}}]}, "parts.0: 'a==1' is not"),
         ({"truths": [{"name": "t\n", "model": {}}]}, r"truths.0.name: 't\\n' does not match"),
         (
             {"truths": [VIEW | {"name": name, "hub": PACKAGE | {"sha256": name * 64}} for name in "ab"]},

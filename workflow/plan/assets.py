@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from oversmoothing.hub.names import Named, asset_name, source_of
+from oversmoothing.hub.gguf_parts import parts_of
+from oversmoothing.hub.names import WHEEL, Named, asset_name, source_of
 from plan import studies
 from plan.settings import settings
 from plan.tokens import tokenizer
 
 
-def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return sources of the assets, by name.
 
     A source is a ``repository`` and ``revision``, the user's ``folder``, or what is converted.
@@ -31,21 +32,25 @@ def by_name(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
 def two_wheels(config: Mapping[str, Any]) -> Iterator[str]:
     """Check that each version of a package has one checksum, because its wheels share a name among the assets."""
-    first: dict[str, dict[str, str]] = {}
+    first: dict[str, dict[str, Any]] = {}
     for name, source in (*_of_models(config), *_of_studies(config).items()):
-        if (other := first.setdefault(name, source)).get("sha256") != source.get("sha256"):
-            both = f"{other['sha256']} and {source['sha256']}"
-            yield f"package {source['package']}: its wheel has two checksums in the config, {both}; keep one of them"
+        other = first.setdefault(name, source)
+        for key, what in zip(
+            WHEEL, ("its wheel has two checksums", "it has other parts", "its file has two"), strict=True
+        ):
+            if other.get(key) != source.get(key):
+                both = f"{other.get(key)} and {source.get(key)}"
+                yield f"package {source['package']}: {what} in the config, {both}; keep one of them"
 
 
-def _of_models(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+def _of_models(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for entry in (*config["truths"], *config["family"]):
         if "hub" in entry:
             model = entry["hub"], entry.get("revision", "main")
             yield asset_name(*model), hub_source(*model)
 
 
-def _of_studies(config: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def _of_studies(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: source for name, (source, _) in studies.joined(config, "assets").items()}
 
 
@@ -60,7 +65,7 @@ def by_repository(config: Mapping[str, Any]) -> dict[str, dict[str, dict[str, An
     return gathered
 
 
-def hub_source(source: Named, revision: str) -> dict[str, str]:
+def hub_source(source: Named, revision: str) -> dict[str, Any]:
     """Return what to fetch, as `by_name` describes it, of a model that the config names."""
     return settings(**source_of(source, revision))
 
@@ -68,7 +73,7 @@ def hub_source(source: Named, revision: str) -> dict[str, str]:
 def files_in_folder(source: Mapping[str, str]) -> list[str]:
     """Return files of the user, so that Snakemake sees any change; empty for a model on the hub or in a package."""
     if "gguf" in source:
-        return [source["gguf"]]
+        return [str(part) for part in parts_of(source["gguf"])]
     folder = Path(source.get("folder", ""))
     if "folder" not in source or not folder.is_dir():
         return []

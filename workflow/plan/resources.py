@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from oversmoothing.hub.gguf_parts import parts_of
 from oversmoothing.models.gpt_shape import block_matrices, cache_bytes, checkpoint_bytes, matrices_without_bottleneck
 from plan.assets import weight_bytes
 from plan.model_types import ByBytes, Hub, Model, Trained
@@ -125,14 +126,14 @@ def _stored(config: Mapping[str, Any], model: ByBytes) -> int | None:
     return weight_bytes(f"{config['assets'].rstrip('/')}/{model.settings['asset']}.json")
 
 
-def asset_memory(source: Mapping[str, str], attempt: int = 1) -> int:
+def asset_memory(source: Mapping[str, Any], attempt: int = 1) -> int:
     """Return the estimated memory in MB of what fetches or makes an asset (`assets.by_name`).
 
     It holds PyTorch and float32 weights.
     """
     if "package" in source:
-        return scaled(3000, attempt)
+        return scaled(3000 if "parts" not in source else 6000, attempt)
     if "gguf" not in source:
         return scaled(500, attempt)
-    path = Path(source["gguf"])
-    return scaled(1500 + CONVERTED * (path.stat().st_size if path.is_file() else 0) // 10**6, attempt)
+    size = sum(part.stat().st_size for part in parts_of(source["gguf"]) if part.is_file())
+    return scaled(1500 + CONVERTED * size // 10**6, attempt)

@@ -32,12 +32,13 @@ DAMAGED = "the file is damaged or not complete; fetch it again"
 
 
 class Tensor(NamedTuple):
-    """A tensor of a GGUF file: its shape, rows first, how it is stored, and its first byte and size in the file."""
+    """A tensor of a GGUF file: its shape, rows first, how it is stored, its first byte and size, and the file."""
 
     shape: tuple[int, ...]
     kind: GGMLQuantizationType
     start: int
     size: int
+    path: Path
 
 
 class Header(NamedTuple):
@@ -67,7 +68,7 @@ def read_header(path: str | Path) -> Header:
             )
         with mmap.mmap(file.fileno(), min(size, LONGEST), access=mmap.ACCESS_READ) as held:
             try:
-                header = _read(_Bytes(held), size)
+                header = _read(_Bytes(held), path, size)
                 _check_filling(file, header.tensors, size)
                 return header
             except UserError as fault:
@@ -141,7 +142,7 @@ class _Bytes:
         return tuple((taken.astype(bool) if code == FLAG else taken).tolist())
 
 
-def _read(taken: _Bytes, size: int) -> Header:
+def _read(taken: _Bytes, path: Path, size: int) -> Header:
     tensors, keys = taken.number("Q", "tensor_count"), taken.number("Q", "kv_count")
     taken.check(keys, SMALLEST_KEY, f"kv_count is {keys}")
     said: dict[str, Any] = {}
@@ -155,7 +156,7 @@ def _read(taken: _Bytes, size: int) -> Header:
     alignment = said.get(ALIGNMENT, USUAL_ALIGNMENT)
     if type(alignment) is not int or not 0 < alignment <= LARGEST_ALIGNMENT or alignment & (alignment - 1):
         raise UserError(f"{ALIGNMENT} is {shown(alignment)}, no power of two up to {LARGEST_ALIGNMENT}")
-    return Header(said, _placed(described, _aligned(taken.at, alignment), alignment, size))
+    return Header(said, _placed(described, _aligned(taken.at, alignment), alignment, path, size))
 
 
 def _tensor(taken: _Bytes, size: int) -> tuple[str, int, tuple[int, ...], GGMLQuantizationType, int]:
@@ -178,7 +179,7 @@ def _tensor(taken: _Bytes, size: int) -> tuple[str, int, tuple[int, ...], GGMLQu
     return name, offset, shape, kind, needed
 
 
-def _placed(described: list[Any], begins: int, alignment: int, size: int) -> dict[str, Tensor]:
+def _placed(described: list[Any], begins: int, alignment: int, path: Path, size: int) -> dict[str, Tensor]:
     """Return the tensors by name, in the order of the data section, which begins at the byte `begins`."""
     placed: dict[str, Tensor] = {}
     end = last = begins  # with and without what fills the last tensor up
@@ -188,7 +189,7 @@ def _placed(described: list[Any], begins: int, alignment: int, size: int) -> dic
         start = begins + offset
         if start != end:
             raise UserError(f"its tensor {name!r} begins at byte {start}, and should at {end}, where another ends")
-        placed[name] = Tensor(shape, kind, start, needed)
+        placed[name] = Tensor(shape, kind, start, needed, path)
         last, end = start + needed, _aligned(start + needed, alignment)
     if described and size not in (last, end):
         raise UserError(f"its tensors end at byte {last}, and the file at {size}")

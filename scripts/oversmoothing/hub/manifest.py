@@ -19,7 +19,16 @@ MODEL_FILES = (
 )
 MODEL_NEEDS = ("config.json", "model*.safetensors")
 TOKENIZER_FILES = ("tokenizer.json",)
-SOURCE = ("repository", "revision", "folder", "gguf", "package", "sha256")  # keys that say of what a manifest is
+SOURCE = (
+    "repository",
+    "revision",
+    "folder",
+    "gguf",
+    "package",
+    "sha256",
+    "parts",
+    "joined",
+)  # keys that say of what a manifest is
 
 
 def asset_folder(

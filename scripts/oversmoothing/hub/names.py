@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from oversmoothing.hub.cache import newest, snapshot_of
 from oversmoothing.hub.other_formats import SUFFIXES
@@ -16,7 +17,8 @@ KINDS = PACKAGE, OF_FILE, FOLDER = ("package-", "gguf-", "folder-")  # what such
 DIGITS = 12  # of a digest in a name
 LONGEST = 120  # bytes of a name: those of its temporary files are longer, and a file system allows 255
 
-Named = str | Mapping[str, str]  # a name on the hub, a folder or a GGUF file; or ``package`` and its ``sha256``
+Named = str | Mapping[str, Any]  # a name on the hub, a folder or a GGUF file; or ``package`` and `WHEEL`
+WHEEL = ("sha256", "parts", "joined")  # what pins the wheel of a package, the parts of a file and that file
 
 
 def asset_name(source: Named, revision: str, otherwise: str | None = None) -> str:
@@ -42,10 +44,10 @@ def folder_name(folder: str, instead_of: str | None = None) -> str:
     return _injective(FOLDER, folder, *([instead_of] if instead_of else []))
 
 
-def source_of(source: Named, revision: str) -> dict[str, str]:
-    """Return what to fetch or to convert: ``package`` and ``sha256``, ``gguf``, ``folder``, or ``repository``."""
+def source_of(source: Named, revision: str) -> dict[str, Any]:
+    """Return what to fetch or to convert: ``package`` and `WHEEL`, ``gguf``, ``folder``, or ``repository``."""
     if not isinstance(source, str):
-        return {"package": source["package"], "sha256": source["sha256"]}
+        return {key: source[key] for key in ("package", *WHEEL) if key in source}
     if file := as_gguf(source):
         return {"gguf": str(file)}
     folder = as_folder(source)

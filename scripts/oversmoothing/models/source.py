@@ -26,6 +26,7 @@ from oversmoothing.data.tokens.vocabulary import (
 )
 from oversmoothing.hub.cache import snapshot_of
 from oversmoothing.hub.client import fetch
+from oversmoothing.hub.gguf_parts import digest
 from oversmoothing.hub.listing import Repository, UnreachableError
 from oversmoothing.hub.manifest import MODEL_FILES, MODEL_NEEDS, asset_folder, read_asset
 from oversmoothing.hub.names import STUDIED, as_folder, as_gguf, asset_name, is_studied, source_of
@@ -38,7 +39,6 @@ from oversmoothing.models.pretrained.made_assets import make_asset
 from oversmoothing.models.truths.load import Described, check_token_lm, load_token_lm
 from oversmoothing.models.truths.token_model import TokenModel, byte_table
 from oversmoothing.models.weights import load_model
-from oversmoothing.store.provenance import sha256
 from oversmoothing.store.sealed_json import write_sealed
 
 MAIN = "main"
@@ -91,7 +91,7 @@ def _converted(name: str, gguf: Path, assets: Path) -> Path:
     """Return the folder that is made of a GGUF file, once."""
     manifest = assets / f"{asset_name(name, MAIN)}.json"
     source, made = source_of(name, MAIN), read_asset(manifest) if manifest.is_file() else {}
-    if not gguf.is_file() or made.get("gguf") != source["gguf"] or made.get("sha256") != sha256(gguf):
+    if not gguf.is_file() or made.get("gguf") != source["gguf"] or made.get("sha256") != digest(gguf):
         write_sealed(manifest, make_asset(source, manifest.with_suffix("")))
     return asset_folder(manifest, "run again", source)
 
