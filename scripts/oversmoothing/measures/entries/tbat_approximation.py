@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from oversmoothing.bat import DELTA
 from oversmoothing.bat.basis import Basis, prepare
 from oversmoothing.measures.catalogue import POSITION, Measure, Statistic
 from oversmoothing.measures.entries.tbat import full, mass
 from oversmoothing.measures.window import Window
 from oversmoothing.models.heads import ModelHead
 from oversmoothing.models.spectra import truncate
+from oversmoothing.numerics.log_ratio import DELTA
 from oversmoothing.scores.probabilities import softmax
 
 
