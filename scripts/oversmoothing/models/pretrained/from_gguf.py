@@ -112,8 +112,8 @@ def _weights(described: Described, config: Any) -> dict[str, torch.Tensor]:
     parameters = {name: values for name, values in model.state_dict().items() if name in untied}
     back = {to: name for name, to in names.items()}
     there = {name.removesuffix(end) for name in described.header.tensors for end in ("", ".weight")}
-    absent = {name for name, to in names.items() if to in parameters and name not in there}
-    if absent := sorted(absent | (set(parameters) - set(made) - set(back))):
+    lacking = {name for name, to in names.items() if to in parameters and name not in there}
+    if absent := sorted(lacking | (set(parameters) - set(made) - set(back))):
         raise UserError(f"it lacks the tensor {absent[0]}{and_more(absent)}; {DAMAGED}")
     if further := sorted(back.get(name, name) for name in set(made) - set(parameters)):
         raise UserError(
