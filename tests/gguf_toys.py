@@ -196,8 +196,8 @@ TOYS = {
 }
 
 
-def write_toy(path, toy):
-    """Write a toy to a GGUF file; return the model that it was made of."""
+def write_toy(path, toy, without=None):
+    """Write a toy to a GGUF file, but for one tensor; return the model that it was made of."""
     torch.manual_seed(0)
     config = AutoConfig.for_model(toy.model_type, **{"bos_token_id": 0, "eos_token_id": 1} | toy.config)
     model = AutoModelForCausalLM.from_config(config).eval()
@@ -218,15 +218,12 @@ def write_toy(path, toy):
         values += torch.linspace(-0.5, 0.5, len(values))
         writer.add_tensor(f"blk.{name.split('.')[2]}.exp_probs_b.bias", values.numpy())
     for name, weight in model.named_parameters():
-        stem, suffix = (
-            (name.rpartition(".")[0], f".{name.rpartition('.')[2]}")
-            if name.endswith(("weight", "bias"))
-            else (name, "")
-        )
+        suffix = next((end for end in (".weight", ".bias") if name.endswith(end)), "")
+        stem = name.removesuffix(suffix)
         for own, values in as_llama_cpp(toy, config, name, weight.detach().numpy()):
-            writer.add_tensor(
-                own or f"{names.get_name(stem.removeprefix(prefix))}{suffix}", np.ascontiguousarray(values, np.float32)
-            )
+            to = own or f"{names.get_name(stem.removeprefix(prefix))}{suffix}"
+            if to != without:
+                writer.add_tensor(to, np.ascontiguousarray(values, np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

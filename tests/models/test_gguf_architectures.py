@@ -13,6 +13,7 @@ from transformers.integrations.ggml import GGUF_CONFIG_MAPPING
 from transformers.integrations.gguf.gguf_config_mapping import GGUF_CONFIG_ARCHS
 
 from oversmoothing.hub.gguf_architectures import ARCHITECTURES
+from oversmoothing.jobs import UserError
 from oversmoothing.models.pretrained.from_gguf import write_folder
 
 IDS = torch.arange(2, 50)[None]
@@ -70,6 +71,14 @@ def test_the_table_of_architectures_is_in_the_documentation():
     assert theirs - {"general", "tokenizer"} <= set(ARCHITECTURES) | set(REFUSED)
     assert not set(ARCHITECTURES) & set(REFUSED)
     assert table() in Path("docs/source/tokens.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["ffn_up_exps.weight", "ffn_down_exps.weight", "ffn_norm.weight"])
+def test_experts_without_a_part_are_refused(tmp_path, name):
+    toy = TOYS["qwen3moe"]
+    write_toy(tmp_path / "small.gguf", toy, without=f"blk.1.{name}")
+    with pytest.raises(UserError, match=rf"it lacks the tensor blk\.1\.{name.removesuffix('.weight')}"):
+        write_folder(tmp_path / "small.gguf", tmp_path)
 
 
 def test_each_architecture_has_a_toy():

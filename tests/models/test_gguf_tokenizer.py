@@ -9,6 +9,8 @@ from gguf import TokenType
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers.integrations.gguf import convert_gguf_tokenizer
 
+from oversmoothing.bytewise.reading import read_spelling
+from oversmoothing.bytewise.spelling import SpaceBefore
 from oversmoothing.data.tokens.vocabulary import SPACE, vocabulary_of
 from oversmoothing.hub.gguf_tokens import check_tokens
 from oversmoothing.jobs import UserError
@@ -126,6 +128,14 @@ def test_each_token_stands_for_its_text(tmp_path):
             assert known[id] == name.replace(SPACE, " ").encode()
         else:
             assert id not in known
+
+
+def test_it_can_be_read_byte_by_byte(tmp_path):
+    said = described(False, runs=True)
+    gguf_tokenizer(said).save(str(tmp_path / "tokenizer.json"))
+    spelling = read_spelling(tmp_path / "tokenizer.json")
+    assert spelling.space is SpaceBefore.NEVER
+    assert spelling.texts[said["tokenizer.ggml.tokens"].index(f"{SPACE}river")] == b" river"
 
 
 @pytest.mark.parametrize(

@@ -108,12 +108,12 @@ def _weights(described: Described, config: Any) -> dict[str, torch.Tensor]:
         if done.name not in names:
             raise UserError(f"it has the tensor {name!r}, unknown in a {described.architecture}; {FULL}")
         made[names[done.name]] = torch.from_numpy(np.array(done.weights, np.float32, order="C"))
-    once = {
-        name for name, _ in (*model.named_parameters(), *model.named_buffers())
-    }  # not those that are tied to others
-    parameters = {name: values for name, values in model.state_dict().items() if name in once}
+    untied = {name for name, _ in (*model.named_parameters(), *model.named_buffers())}
+    parameters = {name: values for name, values in model.state_dict().items() if name in untied}
     back = {to: name for name, to in names.items()}
-    if absent := sorted(back.get(name, name) for name in set(parameters) - set(made)):
+    there = {name.removesuffix(end) for name in described.header.tensors for end in ("", ".weight")}
+    lacking = {name for name, to in names.items() if to in parameters and name not in there}
+    if absent := sorted(lacking | (set(parameters) - set(made) - set(back))):
         raise UserError(f"it lacks the tensor {absent[0]}{and_more(absent)}; {DAMAGED}")
     if further := sorted(back.get(name, name) for name in set(made) - set(parameters)):
         raise UserError(
