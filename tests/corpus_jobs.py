@@ -42,7 +42,7 @@ def assert_a_flipped_bit_is_noticed(folder, main, split):
     inputs = {"training": parts["train"], "text": parts["train"], "manifest": folder / "corpus" / "manifest.json"}
     inputs |= {"tokenizer": []} | {name: parts[name] for name in ("validation", "evaluation")}
     settings = WINDOWS | {"precision": "float32", "threads": 1}
-    step = job(inputs, folder / "out", settings, text="train", revision="m/main", model="m")
+    step = job(inputs, folder / "out", settings, text="train", corpus="train", revision="m/main", model="m")
     with pytest.raises(UserError, match=rf"{split}\.bin: its sha256 is not the one in the manifest"):
         main(step)
     assert not (folder / "out").exists()

@@ -245,14 +245,15 @@ def test_one_module_of_forced_changes_the_steps_that_import_it_alone(tmp_path, m
     monkeypatch.setattr(module, "KNOWN", module.READ)  # no file is parsed twice
     library = shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     roots = library, WORKFLOW
-    steps = [relative(path) for path in (*SCRIPTS.glob("*.py"), *WORKFLOW.glob("studies/*/*.py"))]
+    entries = SCRIPTS.glob("oversmoothing/measures/entries/*.py")
+    steps = [relative(path) for path in (*SCRIPTS.glob("*.py"), *entries, *WORKFLOW.glob("studies/*/*.py"))]
     before = {step: fingerprint(step, *roots) for step in steps}
     face = library / "oversmoothing/forced/face.py"
     face.write_text(f"{face.read_text()}X = 1\n")
     module._read.cache_clear()
     changed = {step for step in steps if fingerprint(step, *roots) != before[step]}
     assert changed == {step for step in steps if face in closure(step, *roots)}
-    assert {"studies/forced_part/measure.py", "studies/forced_part/table.py"} <= changed
+    assert {"oversmoothing/measures/entries/forced.py", "studies/forced_part/table.py"} <= changed
     assert "studies/forced_part/best_head.py" not in changed  # which imports other modules of forced
 
 

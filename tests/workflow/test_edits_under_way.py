@@ -13,7 +13,14 @@ STOPPED = "Error: the code of score.py changed while the run was under way (the 
 
 def test_a_job_on_another_machine_stops_too(copy, monkeypatch):
     """It reads config and code anew, and so must know what they were when the run was planned."""
-    job = ["--nolock", "--ignore-incomplete", "--target-jobs", "score:model=bn4-s1337", "--allowed-rules", "score"]
+    job = [
+        "--nolock",
+        "--ignore-incomplete",
+        "--target-jobs",
+        "score:text=,model=bn4-s1337",
+        "--allowed-rules",
+        "score",
+    ]
     monkeypatch.setenv("OVERSMOOTHING_PLANNED", json.dumps({"score.py": "of other code"}))
     output = copy.snakemake("", options=["--mode", "remote", "--force", *job], check=False)
     assert STOPPED in output

@@ -19,6 +19,7 @@ import measure
 import window_means
 from oversmoothing.measures.entries.side_by_side import KINDS
 from oversmoothing.tables.compare import compare
+from studies.narrow_trunk.measure import LEARNED_ON
 
 IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
 
@@ -31,6 +32,7 @@ SIDE = {name: np.zeros(1, kind) for name, kind in KINDS.items()}
 SCHEMAS = {  # of files that a study of one seed without models of the hub lacks
     "side_by_side/{model}.parquet": measure.keyed(0, {"truth": "a"}, SIDE).schema,
     "tables/window_means.parquet": window_means.SCHEMA,
+    "narrow_trunk/{model}.parquet": LEARNED_ON,
 }
 WITHOUT_LATEX = ("frontier", "samples")
 OF_TOKENS = set(listed("Tables", "of tokens alone"))  # see test_tokens_dag

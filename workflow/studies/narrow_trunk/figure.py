@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import handles, legend, style, titled, whiskers
 from oversmoothing.tables.record import chosen
-from studies.narrow_trunk.measure import LOSS, SCRATCH
+from studies.narrow_trunk.parts import LOSS, SCRATCH
 from studies.narrow_trunk.table import PARTS, STOPPED
 
 TITLES = {"plain": "trunk behind a head of rank {}", "backward": "trunk behind a gradient of rank {}"}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from oversmoothing.claims.story.answers import selected
-from studies.narrow_trunk.measure import LOSS
+from studies.narrow_trunk.parts import LOSS
 from studies.narrow_trunk.table import PARTS, STAYS, STOPPED
 
 

@@ -14,9 +14,9 @@ from oversmoothing.models.model import GPT
 from oversmoothing.training.batches import prefetch
 from oversmoothing.training.group import Group
 from oversmoothing.training.step import Step
+from studies.narrow_trunk.parts import ALL, HEAD, LAST_BLOCK
 
 TRUNK = ("embedding.", "position_embedding.", "blocks.")  # how names of its weights begin
-HEAD, LAST_BLOCK, ALL = "head", "last_block", "all"  # the parts, each within the next
 
 
 def graft(trunk: GPT, seed: int, initial: str) -> GPT:

@@ -23,12 +23,11 @@ from oversmoothing.scores.metrics import score
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.store.parquet import write_table
 from oversmoothing.store.provenance import provenance
-from studies.narrow_trunk.grafts import ALL, graft, learn_on, let_learn
+from studies.narrow_trunk.grafts import graft, learn_on, let_learn
+from studies.narrow_trunk.parts import ALL, LOSS, SCRATCH
 
 logger = logging.getLogger(__name__)
 
-SCRATCH = "scratch"  # in place of a part: a full model from the start, under the same schedule
-LOSS = "loss"
 LEARNED_ON = pa.schema(
     [
         ("part", pa.string()),  # what learned on; null of the model as it was trained

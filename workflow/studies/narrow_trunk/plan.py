@@ -17,7 +17,7 @@ OTHER_BATCHES = 1000  # above a model's seed: the batches are not those that it 
 
 
 def trunks(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return facts of the models whose trunks learn on; none without a narrow one and a full one."""
+    """Return facts of the models whose trunks learn on; none without a narrow one and a full one that was stopped."""
     trained = {model.name: model for model in of_type(Trained, by_name(config)) if model.kind != "truth"}
     full = full_models(trained.values())
     rows = [
@@ -25,7 +25,7 @@ def trunks(config: Mapping[str, Any]) -> list[dict[str, Any]]:
         for row in model_rows(trained, *FULL_KINDS, *NARROW_KINDS)
         if row["seed"] in full and (row["kind"] in NARROW_KINDS or row["rank"] == trained[full[row["seed"]]].rank)
     ]
-    return rows if {"family"} < {row["kind"] for row in rows} else []
+    return rows if {*FULL_KINDS} < {row["kind"] for row in rows} else []
 
 
 def learning_settings(config: Mapping[str, Any], model: Trained) -> dict[str, Any]:

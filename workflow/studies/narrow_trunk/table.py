@@ -13,8 +13,7 @@ from oversmoothing.tables.contrasts import means
 from oversmoothing.tables.page import Page, Section, directions, labelled, pivot
 from oversmoothing.tables.record import chosen, record
 from oversmoothing.tables.story import legend
-from studies.narrow_trunk.grafts import ALL, HEAD, LAST_BLOCK
-from studies.narrow_trunk.measure import LOSS, SCRATCH
+from studies.narrow_trunk.parts import ALL, HEAD, LAST_BLOCK, LOSS, SCRATCH
 
 TITLE = "What the trunk behind a low rank lacks, and how fast it learns it."
 FULL_KINDS = ("family", "shorter")  # full heads: after all steps, and stopped before
