@@ -115,7 +115,9 @@ def by_hand(arguments: Sequence[str]) -> Job:
         if {"logits", "truth"} & set(measure.needs):
             own.add_argument("--logits", type=Path, required=True, help="logits/MODEL.parquet")
         if "truth" in measure.needs:
-            own.add_argument("--truth", action="append", required=True, help="NAME=logits/TRUTH.parquet; repeatable")
+            own.add_argument(
+                "--truth", type=_named, action="append", required=True, help="NAME=logits/TRUTH.parquet; repeatable"
+            )
         if "head" in measure.needs:
             own.add_argument("--weights", type=Path, required=True, help="models/MODEL/weights.safetensors or a head")
             own.add_argument("--rank", type=int, help="to which the head is truncated")
@@ -126,7 +128,7 @@ def by_hand(arguments: Sequence[str]) -> Job:
             own.add_argument(flag, type=_value, default=value, metavar="JSON", help=f"default: {json.dumps(value)}")
     given = vars(parser.parse_args(arguments))
     files = {name: given.pop(name, None) for name in ("logits", "weights", "hidden")}
-    beside = dict(text.split("=", 1) for text in given.pop("truth", []))
+    beside = dict(given.pop("truth", []))
     measure, output, threads = (given.pop(name, 1) for name in ("measure", "output", "threads"))
     settings = {**given, "truths": list(beside)}
     return SimpleNamespace(
@@ -137,6 +139,14 @@ def by_hand(arguments: Sequence[str]) -> Job:
         threads=threads,
         log=[],
     )
+
+
+def _named(text: str) -> tuple[str, str]:
+    """Return the name and the file of a truth."""
+    name, equals, file = text.partition("=")
+    if not (name and equals and file):
+        raise argparse.ArgumentTypeError(f"{text!r} has no name; write NAME={name or 'FILE'}")
+    return name, file
 
 
 def _value(text: str) -> Any:

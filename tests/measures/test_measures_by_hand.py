@@ -44,6 +44,14 @@ def test_settings_and_truths_are_arguments(files):
     assert not set(pure.acceptance) <= {0, 1}
 
 
+def test_a_truth_without_a_name_is_one_line(files, capsys):
+    with pytest.raises(SystemExit):
+        by_hand("acceptance", files, "--truth", files / "truth.parquet")
+    error = capsys.readouterr().err
+    assert "truth.parquet' has no name; write NAME=" in error
+    assert "Traceback" not in error
+
+
 def test_help_says_which_files_and_settings_a_measure_takes(capsys):
     with pytest.raises(SystemExit):
         measure.by_hand(["forced", "--help"])
