@@ -43,6 +43,7 @@ NEGLIGIBLE = 1e-9  # nats: a gap below which a step that no longer helps is the 
 RIDGE = 1e-15  # added to the Hessian, relative to its trace
 FLAT = 1e-13  # share of the Hessian's trace; below it rounding hides a curvature
 ROUGH = 3e-15  # distance of rows of U that may be rounding
+APART = 1e-8  # product of two unit axes of the Hessian that are as good as orthogonal
 FLATTEST = 1e-60  # trace for which a smaller one is taken, so that no step overflows
 BATCH = 1 << 22  # numbers in the arrays of a batch
 
@@ -155,8 +156,10 @@ def _newton(
     """Return coordinates, log-probabilities and gaps by Newton's method with a line search."""
     moments, constant = p @ head.columns, xlogy(p, p).sum(axis=1) - p @ head.bias
     gap, best, left = np.full(len(p), np.inf), theta.copy(), np.arange(len(p))
+    lowest = gap.copy()
     for _ in range(STEPS):
         direction, proved, noise, height, *searched = _at(head, p[left], moments[left], theta)
+        lowest[left] = np.minimum(lowest[left], height)
         length, fall = lengths(*searched)
         theta = theta + length[:, None] * direction
         bound = np.maximum(proved - fall, 0) + noise  # the lower bound that was proved holds for the next point too
@@ -167,7 +170,18 @@ def _newton(
         if not going.any():
             break
         left, theta = left[going], theta[going]
-    return best, log_softmax(best @ head.columns.T + head.bias, axis=1), gap
+    z = best @ head.columns.T + head.bias
+    log_q = log_softmax(z, axis=1)
+    # A step that rounding has led astray proves nothing, whatever its search said.
+    rounding = NEGLIGIBLE + 8 * ROUNDING * np.linalg.norm(best, axis=1)
+    gap[_height(z, log_q, moments, best) > lowest + rounding] = np.inf
+    return best, log_q, gap
+
+
+def _height(z: np.ndarray, log_q: np.ndarray, moments: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Return the divergence from the truth at points theta (n, m), less what no point alters."""
+    height: np.ndarray = (z - log_q)[:, 0] - (moments * theta).sum(axis=1)
+    return height
 
 
 def _at(head: Head, p: np.ndarray, moments: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -192,7 +206,7 @@ def _at(head: Head, p: np.ndarray, moments: np.ndarray, theta: np.ndarray) -> tu
     missed = np.linalg.norm(t @ columns - moments, axis=1) + abs(t.sum(axis=1) - 1) + ROUNDING * np.sqrt(m)
     gap = np.where(missed <= SOLVED, (q * _entropy_of(change)).sum(axis=1), np.inf)
     noise = 2 * missed * (1 + np.linalg.norm(theta + direction, axis=1))
-    return direction, gap, noise, (z - log_q)[:, 0] - (moments * theta).sum(axis=1), log_q, change, decrement
+    return direction, gap, noise, _height(z, log_q, moments, theta), log_q, change, decrement
 
 
 def second_moments(columns: np.ndarray, q: np.ndarray, pairs: np.ndarray | None) -> np.ndarray:
@@ -233,7 +247,12 @@ def along_axes(columns: np.ndarray, p: np.ndarray, log_q: np.ndarray) -> tuple[n
     q, axes = np.exp(log_q), np.eye(columns.shape[1])
     rows = columns - q @ columns
     for rough in (ROUGH, 0):  # the second time flat axes are told apart
-        turn = np.linalg.eigh((rows.T * q) @ rows)[1]
+        if rough:
+            turn = np.linalg.svd(np.sqrt(q)[:, None] * rows, full_matrices=False)[2].T
+        else:  # of unit axes: to turn equal ones would mix flat and steep, and rounding would lose the steep
+            gram = (rows.T * q) @ rows
+            gram[abs(gram) < APART] = 0
+            turn = np.linalg.eigh(gram)[1]
         rows = rows @ turn
         rows -= q @ rows
         rows[abs(rows) < rough] = 0
