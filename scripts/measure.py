@@ -116,7 +116,7 @@ def by_hand(arguments: Sequence[str]) -> Job:
             own.add_argument("--logits", type=Path, required=True, help="logits/MODEL.parquet")
         if "truth" in measure.needs:
             own.add_argument(
-                "--truth", type=_named, action="append", required=True, help="NAME=logits/TRUTH.parquet; repeatable"
+                "--truth", type=_truth, action="append", required=True, help="NAME=logits/TRUTH.parquet; repeatable"
             )
         if "head" in measure.needs:
             own.add_argument("--weights", type=Path, required=True, help="models/MODEL/weights.safetensors or a head")
@@ -141,7 +141,7 @@ def by_hand(arguments: Sequence[str]) -> Job:
     )
 
 
-def _named(text: str) -> tuple[str, str]:
+def _truth(text: str) -> tuple[str, str]:
     """Return the name and the file of a truth."""
     name, equals, file = text.partition("=")
     if not (name and equals and file):

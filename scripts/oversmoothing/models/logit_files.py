@@ -5,7 +5,7 @@ the head, and the head lies beside it (``NAME.head.safetensors``); both are outp
 holds the checksum of its head. Whoever reads the file sees logits in either case.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from safetensors import SafetensorError, safe_open
 
 from oversmoothing.jobs import UserError, file_fault
-from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, with_special_mass
+from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, window_keys, with_special_mass
 from oversmoothing.models.spectra import CAP
 from oversmoothing.numerics.softcap import softcapped
 from oversmoothing.store.parquet import open_reader, read_groups, vector_array, vector_type, vectors
@@ -153,6 +153,27 @@ def read_logits(model: str | Path, truths: Mapping[str, str | Path]) -> Iterator
                 )
         by_truth = {name: logits for name, (_, logits) in zip(truths, of_truths, strict=True)}
         yield WindowLogits(keys["window"][0].as_py(), of_model, by_truth)
+
+
+def beside_truths(
+    states: Iterable[WindowStates], truths: Mapping[str, str | Path]
+) -> Iterator[tuple[WindowStates, dict[str, np.ndarray]]]:
+    """Yield the windows of a model that is being run, each with the logits of truths, by name.
+
+    `truths` are files of logits over windows that begin with these. A `UserError` names one that is of other windows or
+    has another vocabulary.
+    """
+    groups = {name: logit_groups(path) for name, path in truths.items()}
+    for state in states:
+        beside, own = {}, dict(zip(POSITION, window_keys(state.window, state.target), strict=True))
+        for name, path in truths.items():
+            following = next(groups[name], None)
+            if following is None or any(not following[0][key].equals(column) for key, column in own.items()):
+                raise UserError(f"{path}: other windows than those of the config; delete it and run again")
+            if (logits := following[1]).shape != state.logits.shape:
+                raise UserError(f"{path}: not of the model's vocabulary; model and truth must have the same tokens")
+            beside[name] = logits
+        yield state, beside
 
 
 def _together(paths: Sequence[str | Path]) -> Iterator[tuple[tuple[pa.RecordBatch, np.ndarray], ...]]:

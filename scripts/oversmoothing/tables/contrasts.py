@@ -4,8 +4,10 @@ Values are a frame with the columns ``seed`` and ``value``, of windows also ``wi
 What is subtracted is named in the column ``less`` of the record.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from oversmoothing.numerics.crossed import crossed_interval
@@ -40,6 +42,31 @@ def means(*values: pd.DataFrame) -> pd.DataFrame:
             if part.value.notna().all():
                 rows.append(dict(zip(keys, key, strict=True)) | over_seeds(part.value))
     return pd.DataFrame(rows)
+
+
+def by_window(
+    shown: pd.DataFrame,
+    moving: pd.DataFrame | None,
+    n: pd.Series,
+    arm: str,
+    controls: Sequence[str],
+    near: tuple[int, int, float],
+) -> np.ndarray:
+    """Return by window what an arm shows less what controls show at its loss; tables of one seed, a row for each arm.
+
+    `moving` are the losses on the windows, if it is these that are equal. The mean over windows, weighed by `n`, is the
+    difference.
+    """
+    before, after, share = near
+    a, b = controls[before], controls[after]
+
+    def apart(table: pd.DataFrame) -> np.ndarray:
+        return (table.loc[arm] - (1 - share) * table.loc[a] - share * table.loc[b]).to_numpy()
+
+    if moving is None or before == after:
+        return apart(shown)
+    slope = ((shown.loc[b] - shown.loc[a]) @ n) / ((moving.loc[b] - moving.loc[a]) @ n)
+    return apart(shown) - slope * apart(moving)
 
 
 def widened(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, float]]:

@@ -9,14 +9,16 @@ from default_config import default
 from kept_runs import STUDIES
 from scipy.stats import ttest_1samp
 
+import plan
 from oversmoothing.numerics.equal_loss import at_loss, bracket
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
+from oversmoothing.tables.contrasts import by_window
 from oversmoothing.tables.record import chosen, read_record
 from studies.leak_at_equal_loss.finding import differences
-from studies.leak_at_equal_loss.plan import compared
+from studies.leak_at_equal_loss.plan import compared, tables
 from studies.leak_at_equal_loss.show import draw
-from studies.leak_at_equal_loss.table import OF_SAMPLES, by_window, equal_loss_page, equal_loss_table, with_p
+from studies.leak_at_equal_loss.table import OF_SAMPLES, equal_loss_page, equal_loss_table, with_p
 
 SEEDS, STEPS, TRUTHS = (1, 2, 3), {300: 2.4, 450: 2.0, 900: 1.6}, ("truth", "lm")  # losses of the full head
 RANKS = {4: 2.2, 16: 1.8}  # and their losses after 900 steps
@@ -145,6 +147,19 @@ def test_page_and_figure_have_each_truth(table):
     assert panels[0].get_ylim() == panels[1].get_ylim()
     assert [len(axes.containers) for axes in (tto, kl)] == [4, 4]
     assert len(draw(table, TRUTHS[:1]).axes) == 3
+
+
+def test_without_samples_the_page_has_no_empty_sections_of_them(values, models):
+    table = tabulated(values[~values.measure.isin(OF_SAMPLES)], models)
+    assert not [of.heading for of in equal_loss_page(table, TRUTHS).sections if "samples" in of.heading]
+    assert all(section.rows for section in equal_loss_page(table, TRUTHS).sections)
+
+
+def test_samples_are_read_where_their_study_takes_part():
+    family = [{"rank": 4}, {"rank": 288}, {"rank": 288, "max_steps": 300}]
+    for names, count in ((["sample_quality", "leak_at_equal_loss"], 3), (["leak_at_equal_loss"], 0)):
+        (table,) = tables(plan.Run(default(family=family, studies=names)))
+        assert len(table.inputs["quality"]) == count
 
 
 def test_p_is_adjusted_over_ranks_and_truths_of_a_measure(values, models):

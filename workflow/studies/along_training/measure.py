@@ -20,8 +20,7 @@ from oversmoothing.models.device import setup
 from oversmoothing.models.head_gradient import best_approximation
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.inference import run_windows
-from oversmoothing.models.logit_files import logit_groups
-from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, window_keys
+from oversmoothing.models.logit_files import beside_truths
 from oversmoothing.models.model import GPT
 from oversmoothing.models.predictor import head_matrix
 from oversmoothing.models.weights import load_metadata, load_model
@@ -96,7 +95,6 @@ def measure(
     head = read_model_head(weights) if per_window else None
     sums = {name: np.zeros(len(AGAINST_TRUTHS)) for name in truths}
     divided: dict[str, list[np.ndarray]] = {name: [] for name in truths}
-    groups = {name: logit_groups(path) for name, path in truths.items()}
     prompt = len(window_tokens(windows.slice(0, 1))[0][0])
 
     def leave(layer: int, block: torch.nn.Module, given: tuple[torch.Tensor], output: torch.Tensor) -> None:
@@ -105,14 +103,14 @@ def measure(
     with ExitStack() as hooks:
         for layer, block in enumerate(model.blocks, 1):
             hooks.enter_context(block.register_forward_hook(partial(leave, layer)))
-        for state in run_windows(model, windows, settings["batch"], precision):
+        states = run_windows(model, windows, settings["batch"], precision)
+        for state, beside in beside_truths(states, truths):
             q, exact = softmax(state.logits), softmax(state.logits.astype(np.float64))
             own.nats -= float(np.log(exact[np.arange(len(state.target)), state.target]).sum())
             own.count += len(state.target)
             own.entered.add(state.post)
             own.gradient.add(torch.from_numpy(state.logits), torch.from_numpy(state.target.astype(np.int64)))
-            for name, path in truths.items():
-                truth = _beside(state, next(groups[name], None), path)
+            for name, truth in beside.items():
                 scores = score(q, softmax(truth), [lambda p: p], AGAINST_TRUTHS, settings["tau"])[0]
                 sums[name] += scores.sum(axis=1, dtype=np.float64)
                 if head:
@@ -146,16 +144,6 @@ def snapshots(folder: str | Path, weights: str | Path, history: str | Path) -> d
     if missing := sorted(snapshot_steps({"snapshots": True, "max_steps": last}) - set(by_step)):
         raise UserError(f"{folder}: the snapshot of step {missing[0]} is missing; delete the folder and run again")
     return dict(sorted(by_step.items()))
-
-
-def _beside(state: WindowStates, group: tuple[pa.RecordBatch, np.ndarray] | None, path: str | Path) -> np.ndarray:
-    """Return a truth's logits of the same window."""
-    keys = zip(POSITION_FIELDS, window_keys(state.window, state.target), strict=True)
-    if group is None or any(not group[0][name].equals(key) for (name, _), key in keys):
-        raise UserError(f"{path}: other windows than those of the config; delete it and run again")
-    if group[1].shape != state.logits.shape:
-        raise UserError(f"{path}: not of the model's vocabulary; model and truth must have the same tokens")
-    return group[1]
 
 
 if __name__ == "__main__":

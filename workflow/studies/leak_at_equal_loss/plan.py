@@ -13,7 +13,6 @@ from plan.studies import Study
 from plan.table import Shown, Table
 
 FOLDER = "equal_loss/"  # of the samples of controls, and of their quality
-
 SHORTER = "shorter"
 OTHERS = ("context", "layers")  # full heads that predict worse for another reason, after as many steps
 

@@ -12,7 +12,7 @@ from oversmoothing.numerics.equal_loss import at_loss, bracket
 from oversmoothing.numerics.statistics import holm
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.scores.sums import positions_by_window
-from oversmoothing.tables.contrasts import means, paired, widened
+from oversmoothing.tables.contrasts import by_window, means, paired, widened
 from oversmoothing.tables.losses import METRICS as LOSSES
 from oversmoothing.tables.page import Page, Section, directions, labelled, pivot
 from oversmoothing.tables.record import chosen, record
@@ -107,31 +107,6 @@ def over_windows(
                 _, low, high = crossed_interval(square, n)
                 known = {"arm": arm, "truth": truth, "measure": measure, "less": less}
                 yield {**known, "low_crossed": low, "high_crossed": high}
-
-
-def by_window(
-    shown: pd.DataFrame,
-    moving: pd.DataFrame | None,
-    n: pd.Series,
-    arm: str,
-    controls: Sequence[str],
-    near: tuple[int, int, float],
-) -> np.ndarray:
-    """Return by window what an arm shows less what controls show at its loss; tables of one seed, a row for each arm.
-
-    `moving` are the losses on the windows, if it is these that are equal. The mean over windows, weighed by `n`, is the
-    difference.
-    """
-    before, after, share = near
-    a, b = controls[before], controls[after]
-
-    def apart(table: pd.DataFrame) -> np.ndarray:
-        return (table.loc[arm] - (1 - share) * table.loc[a] - share * table.loc[b]).to_numpy()
-
-    if moving is None or before == after:
-        return apart(shown)
-    slope = ((shown.loc[b] - shown.loc[a]) @ n) / ((moving.loc[b] - moving.loc[a]) @ n)
-    return apart(shown) - slope * apart(moving)
 
 
 def with_p(table: pd.DataFrame) -> pd.DataFrame:

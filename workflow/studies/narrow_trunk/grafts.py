@@ -39,11 +39,11 @@ def let_learn(model: GPT, part: str) -> None:
 
 
 def learn_on(model: GPT, training: np.ndarray, settings: Mapping[str, Any], seed: int, precision: str) -> Iterator[int]:
-    """Train the weights that may learn for the last of ``steps``; yield each of these when so many have been taken.
+    """Train the weights that may learn; yield each number of steps in ``steps`` when so many have been taken.
 
-    `settings` are those of a training, with ``steps`` in increasing order as ``max_steps`` has none. The learning rate
-    warms up and falls to its minimum at the last step, so losses before it are not those of a finished training. The
-    model is in evaluation mode whenever this yields.
+    `settings` are those of a training, with increasing ``steps`` in place of ``max_steps``. The learning rate falls to
+    its minimum at the last of them, so losses before it are not those of a finished training. The model is in
+    evaluation mode whenever this yields.
     """
     stops = settings["steps"]
     step = Step(model, {**settings, "max_steps": stops[-1]}, seed, precision, Group())

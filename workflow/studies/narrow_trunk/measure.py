@@ -11,11 +11,10 @@ from tqdm import tqdm
 
 from oversmoothing.data.reader import read_split
 from oversmoothing.data.windows import read_windows
-from oversmoothing.jobs import Job, UserError, run
+from oversmoothing.jobs import Job, run
 from oversmoothing.models.device import setup
 from oversmoothing.models.inference import run_windows
-from oversmoothing.models.logit_files import logit_groups
-from oversmoothing.models.logits import POSITION_FIELDS, WindowStates, window_keys
+from oversmoothing.models.logit_files import beside_truths
 from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import load_model
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
@@ -75,25 +74,16 @@ def measure(
 
     `truths` are files of logits over windows that begin with these.
     """
-    groups = {name: logit_groups(path) for name, path in truths.items()}
-    for state in run_windows(model, windows, settings["batch"], precision):
+    states = run_windows(model, windows, settings["batch"], precision)
+    for state, beside in beside_truths(states, truths):
         n = len(state.target)
         exact = softmax(state.logits.astype(np.float64))
         known = {"window": state.window, "n": n}
         yield {**known, "measure": LOSS, "value": float(-np.log(exact[np.arange(n), state.target]).mean())}
-        for name, path in truths.items():
-            truth = softmax(_beside(state, next(groups[name], None), path))
-            scores = score(softmax(state.logits), truth, [lambda p: p], AGAINST_TRUTHS, settings["tau"])[0]
+        for name, logits in beside.items():
+            scores = score(softmax(state.logits), softmax(logits), [lambda p: p], AGAINST_TRUTHS, settings["tau"])[0]
             for metric, values in zip(AGAINST_TRUTHS, scores, strict=True):
                 yield {**known, "truth": name, "measure": metric, "value": float(values.mean(dtype=np.float64))}
-
-
-def _beside(state: WindowStates, group: tuple[pa.RecordBatch, np.ndarray] | None, path: str | Path) -> np.ndarray:
-    """Return a truth's logits of the same window."""
-    keys = zip(POSITION_FIELDS, window_keys(state.window, state.target), strict=True)
-    if group is None or any(not group[0][name].equals(key) for (name, _), key in keys):
-        raise UserError(f"{path}: other windows than those of the config; delete it and run again")
-    return group[1]
 
 
 if __name__ == "__main__":

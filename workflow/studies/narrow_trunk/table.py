@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from oversmoothing.numerics.crossed import crossed_interval
 from oversmoothing.numerics.equal_loss import bracket
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
-from oversmoothing.tables.contrasts import means
+from oversmoothing.scores.sums import positions_by_window
+from oversmoothing.tables.contrasts import by_window, means
 from oversmoothing.tables.page import Page, Section, directions, labelled, pivot
-from oversmoothing.tables.record import chosen, record
+from oversmoothing.tables.record import chosen, over_seeds, record
 from oversmoothing.tables.story import legend
 from studies.narrow_trunk.parts import ALL, HEAD, LAST_BLOCK, LOSS, SCRATCH
 
@@ -45,9 +45,8 @@ def narrow_trunk_table(values: pd.DataFrame, models: Sequence[Mapping[str, Any]]
     full = facts[(facts["rank"] == top) & facts.kind.isin(FULL_KINDS)].arm.unique().tolist()
     narrow = [arm for arm in facts.arm.unique() if arm not in full]
     stopped = [arm for arm in full if arm != whole]
-    rows = [*differences(table, levels, [*narrow, *stopped], FULL, lambda losses, arm: (whole, whole, 0.0))]
-    ordered = lambda losses: sorted(full, key=lambda arm: -losses[arm])  # noqa: E731
-    rows += differences(table, levels, narrow, STOPPED, lambda losses, arm: between(losses, ordered(losses), arm))
+    rows = [*differences(table, levels, FULL, [*narrow, *stopped], [whole])]
+    rows += differences(table, levels, STOPPED, narrow, full)
     known = facts.drop_duplicates("arm")[["arm", "kind", "rank"]]
     shares = means(stays(levels, [*narrow, *stopped], whole)).merge(known, on="arm")
     found = pd.concat([means(levels), pd.DataFrame(rows).merge(known, on="arm"), shares], ignore_index=True)
@@ -64,41 +63,35 @@ def over_windows(table: pd.DataFrame) -> pd.DataFrame:
     return summed.assign(value=summed.value / summed.n).drop(columns="n").reset_index()
 
 
-def between(losses: Mapping[str, float], full: Sequence[str], arm: str) -> tuple[str, str, float] | None:
-    """Return the two full arms between whose losses an arm's lies, and how far from the first; None if none are."""
-    found = bracket([losses[name] for name in full], losses[arm])
-    return (full[found[0]], full[found[1]], found[2]) if found else None
-
-
 def differences(
-    table: pd.DataFrame, levels: pd.DataFrame, arms: Sequence[str], less: str, pair: Any
+    table: pd.DataFrame, levels: pd.DataFrame, less: str, arms: Sequence[str], full: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield rows of what each arm shows less what the two arms of `pair` show, (1 - s) of the one and s of the other.
-
-    `pair` takes the losses of a seed's models as they were trained, by arm, and an arm.
-    """
+    """Yield rows of what each arm shows less what full arms show: one, or several at the loss that the arm had."""
     trained = chosen(levels, part="", measure=LOSS).pivot(index="seed", columns="arm", values="value")
-    n = table.drop_duplicates("window").set_index("window").n.sort_index()
+    n = positions_by_window(table)
     square = {
         key: part.pivot(index=["seed", "arm"], columns="window", values="value")
         for key, part in table.groupby(AT, sort=False)
     }
+    moving = square["", 0, "", LOSS] if len(full) > 1 else None
+    ordered = {seed: sorted(full, key=lambda name: -losses[name]) for seed, losses in trained.iterrows()}
     for arm in arms:
-        pairs = [pair(losses, arm) for _, losses in trained.iterrows()]
-        for key, own in square.items() if None not in pairs else ():
-            there = [(seed, name) for seed, (a, b, _) in zip(trained.index, pairs, strict=True) for name in (arm, a, b)]
-            if not set(there) <= set(own.index):  # scratch is of the full model alone
+        found = {
+            seed: (0, 0, 0.0) if moving is None else bracket(losses[ordered[seed]].tolist(), losses[arm])
+            for seed, losses in trained.iterrows()
+        }
+        near = {seed: between for seed, between in found.items() if between}
+        for key, own in square.items() if len(near) == len(found) else ():
+            if arm not in own.index.get_level_values("arm"):  # scratch is of the full model alone
                 continue
-            apart = np.stack(
-                [
-                    (own.loc[(seed, arm)] - (1 - s) * own.loc[(seed, a)] - s * own.loc[(seed, b)]).to_numpy()
-                    for seed, (a, b, s) in zip(trained.index, pairs, strict=True)
-                ]
-            )
-            by_seed = pd.DataFrame({"seed": trained.index, "value": apart @ n.to_numpy() / n.sum()})
-            (row,) = means(by_seed.assign(arm=arm)).to_dict("records")
-            _, low, high = crossed_interval(apart, n.to_numpy())
-            yield {**dict(zip(AT, key, strict=True)), **row, "less": less, "low_crossed": low, "high_crossed": high}
+            apart = [
+                by_window(own.loc[seed], None if moving is None else moving.loc[seed], n, arm, ordered[seed], between)
+                for seed, between in near.items()
+            ]
+            values = [float(row @ n / n.sum()) for row in apart]
+            _, low, high = crossed_interval(apart, n)
+            known = {**dict(zip(AT, key, strict=True)), "arm": arm, "less": less}
+            yield {**known, **over_seeds(values), "low_crossed": low, "high_crossed": high}
 
 
 def stays(levels: pd.DataFrame, arms: Sequence[str], whole: str) -> pd.DataFrame:
