@@ -13,6 +13,7 @@ from oversmoothing.fingerprint import closure
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = "workflow/studies"
+BEHIND = STUDIES, "workflow/pages"  # what reads tables, after the main one and its figure
 TBAT = ("measure", "oversmoothing/measures/entries/tbat")
 # Steps on the way of a setting; what they import is on its way, too.
 OF_TAU = ("score", "score_table")  # to the main table
@@ -26,6 +27,7 @@ OF_RANK = (
     "oversmoothing_figure",
 )  # to the main figure
 MEASURING = re.compile(r"oversmoothing\.(bat|forced|argmaxability|models\.spectra)\b")
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 OTHERWISE = re.compile(r"(?!prepare|read_|count_|truncate)[a-z]")  # of functions there: what does not prepare or read
 
 
@@ -60,15 +62,15 @@ def code(root: Path, *folders: str) -> list[Path]:
 
 
 def naming(word: str, files: list[Path]) -> list[Path]:
-    """Return the files that have a word, as a whole word."""
+    """Return the files whose code has a word, as a whole word; comments and docstrings do not count."""
     whole = re.compile(rf"\b{word}\b")
-    return [path for path in files if whole.search(path.read_text(encoding="utf-8"))]
+    return [path for path in files if whole.search(_without_prose(path))]
 
 
 def way(root: Path, steps: tuple[str, ...]) -> list[Path]:
     """Return the files among which a setting goes its way: the default config, the plan, steps and their imports."""
     roots = root / "scripts", root / "workflow"
-    plan = [path for path in code(root, "workflow") if not _of_study(root, path)]
+    plan = [path for path in code(root, "workflow") if not _behind(root, path)]
     return [*_config(root), *plan, *sorted({path for step in steps for path in closure(f"{step}.py", *roots)})]
 
 
@@ -115,8 +117,19 @@ def _config(root: Path) -> list[Path]:
     return [root / "config/config.yaml", *sorted((root / "workflow/schemas").glob("*.yaml"))]
 
 
-def _of_study(root: Path, path: Path) -> bool:
-    return path.is_relative_to(root / STUDIES)
+def _behind(root: Path, path: Path) -> bool:
+    return any(path.is_relative_to(root / folder) for folder in BEHIND)
+
+
+def _without_prose(path: Path) -> str:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return re.sub(r"(^|\s)#.*", "", text)
+    tree = ast.parse(text)  # has no comments
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
 
 
 if __name__ == "__main__":

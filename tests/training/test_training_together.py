@@ -73,7 +73,7 @@ def test_two_processes_have_the_losses_of_one(task, trained, changes):
 def test_slices_make_up_the_global_batch():
     whole = training_batch(TEXT, 1, 7, 4, 6, 24)
     for accumulation, batch, processes in ((4, 6, 2), (4, 6, 4), (3, 6, 2)):
-        shares = [share_of(accumulation, batch, rank, processes) for rank in range(processes)]
+        shares = [share_of(accumulation, batch, number, processes) for number in range(processes)]
         parts = [whole[list(share.micros), share.rows] for share in shares]
         assert len({part.shape for part in parts}) == 1
         rows = {bytes(row.numpy()) for part in parts for row in part.flatten(0, 1)}
@@ -86,10 +86,10 @@ def test_no_two_processes_share_dropout_masks():
     """Neither where they divide the micro-batches nor where each takes a part of every one."""
     for accumulation in (4, 1):
         seeds = [
-            dropout_seed(1, step, micro, rank)
+            dropout_seed(1, step, micro, number)
             for step in range(3)
-            for rank in range(2)
-            for micro in share_of(accumulation, 4, rank, 2).micros
+            for number in range(2)
+            for micro in share_of(accumulation, 4, number, 2).micros
         ]
         assert len(set(seeds)) == len(seeds)
 
@@ -129,14 +129,14 @@ launch({stopped!r}, 2)"""
 
 
 def test_of_several_errors_what_a_user_can_mend_is_told(tmp_path):
-    for rank, message in ((0, None), (1, "out of memory: lower the batch")):
-        report = {"message": message, "traceback": f"Traceback {rank}"}
-        (tmp_path / f"error-{rank}.json").write_text(json.dumps(report))
+    for number, message in ((0, None), (1, "out of memory: lower the batch")):
+        report = {"message": message, "traceback": f"Traceback {number}"}
+        (tmp_path / f"error-{number}.json").write_text(json.dumps(report))
     assert str(failure(tmp_path, [1, 1])) == "out of memory: lower the batch"
     (tmp_path / "error-1.json").unlink()
     error = failure(tmp_path, [1, -9])
     assert isinstance(error, RuntimeError)
-    assert "rank 0: 1, rank 1: -9" in str(error)
+    assert "process 0: 1, process 1: -9" in str(error)
     assert "Traceback 0" in str(error)
 
 
@@ -150,7 +150,8 @@ def test_when_one_fails_the_others_are_ended(task, monkeypatch):
         return started[-1]
 
     monkeypatch.setattr(module.subprocess, "Popen", start)
-    with pytest.raises(RuntimeError, match=r"process failed \(exit statuses rank 0: -9, rank 1: -9, rank 2: 3\)"):
+    statuses = r"process failed \(exit statuses process 0: -9, process 1: -9, process 2: 3\)"
+    with pytest.raises(RuntimeError, match=statuses):
         launch(task("three"), 3)
     assert [process.poll() for process in started] == [-signal.SIGKILL, -signal.SIGKILL, 3]
 
@@ -173,7 +174,7 @@ time.sleep(1000)"""
         return process
 
     monkeypatch.setattr(module.subprocess, "Popen", start)
-    with pytest.raises(RuntimeError, match=f"exit statuses rank 0: {int(number)}, rank 1: {int(number)}"):
+    with pytest.raises(RuntimeError, match=f"exit statuses process 0: {int(number)}, process 1: {int(number)}"):
         launch(task("two"), 2)
 
 

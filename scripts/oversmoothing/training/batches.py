@@ -35,13 +35,13 @@ class Share:
     rows: slice
 
 
-def share_of(accumulation: int, batch: int, rank: int = 0, processes: int = 1) -> Share:
+def share_of(accumulation: int, batch: int, number: int = 0, processes: int = 1) -> Share:
     """Divide a step's micro-batches among the processes or, if that is impossible, the sequences of each one."""
     if accumulation % processes == 0:
-        return Share(range(rank, accumulation, processes), slice(0, batch))
+        return Share(range(number, accumulation, processes), slice(0, batch))
     if batch % processes == 0:
         part = batch // processes
-        return Share(range(accumulation), slice(rank * part, (rank + 1) * part))
+        return Share(range(accumulation), slice(number * part, (number + 1) * part))
     raise UserError(
         f"training.processes: {processes} divides neither training.accumulation, {accumulation}, "
         f"nor training.batch, {batch}; change one of them"
@@ -93,9 +93,9 @@ def inputs_and_targets(sequences: Tensor) -> tuple[Tensor, Tensor]:
     return tokens[:, :-1], tokens[:, 1:]
 
 
-def dropout_seed(seed: int, step: int, micro: int, rank: int) -> int:
+def dropout_seed(seed: int, step: int, micro: int, number: int) -> int:
     """Return the seed of the dropout masks of one micro-batch in one process."""
-    return int(np.random.SeedSequence([DROPOUT, seed, step, micro, rank]).generate_state(1, np.uint64)[0] >> 1)
+    return int(np.random.SeedSequence([DROPOUT, seed, step, micro, number]).generate_state(1, np.uint64)[0] >> 1)
 
 
 def prefetch(draw: Callable[[int], Tensor], steps: range, device: torch.device) -> Generator[Tensor]:

@@ -14,14 +14,14 @@ from torch.nn.parallel import DistributedDataParallel
 class Group:
     """One of the processes that train together."""
 
-    rank: int = 0  # its number; 0 holds the lock and writes the files
+    number: int = 0  # its rank, as PyTorch says; 0 holds the lock and writes the files
     size: int = 1  # number of processes
-    local_rank: int = 0  # its number on this machine, which is the index of its GPU
+    local_number: int = 0  # its number on this machine, which is the index of its GPU
 
     @property
     def leads(self) -> bool:
         """Whether this process writes the files."""
-        return self.rank == 0
+        return self.number == 0
 
     def mean(self, value: Tensor) -> Tensor:
         """Return the mean of a float tensor over the processes, bit-identical in each of them."""
@@ -59,10 +59,10 @@ def join(rendezvous: str) -> Iterator[Group]:
 
     `rendezvous` is ``file:///...`` on one machine, or ``env://`` for the address in MASTER_ADDR and MASTER_PORT.
     """
-    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    number, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-    distributed.init_process_group(backend, init_method=rendezvous, rank=rank, world_size=size)
+    distributed.init_process_group(backend, init_method=rendezvous, rank=number, world_size=size)
     try:
-        yield Group(rank, size, int(os.environ.get("LOCAL_RANK", rank)))
+        yield Group(number, size, int(os.environ.get("LOCAL_RANK", number)))
     finally:
         distributed.destroy_process_group()

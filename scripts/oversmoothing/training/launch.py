@@ -37,15 +37,15 @@ def launch(task: Task, processes: int) -> None:
         search = os.pathsep.join([str(SCRIPTS), *filter(None, [os.environ.get("PYTHONPATH")])])
         started: list[subprocess.Popen[bytes]] = []
 
-        def pass_on(number: int) -> None:
+        def pass_on(signal_number: int) -> None:
             for process in started:
-                process.send_signal(number)  # they save and stop
+                process.send_signal(signal_number)  # they save and stop
 
         try:
             with on_signals(pass_on):
-                for rank in range(processes):
-                    number = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(processes)}
-                    started.append(subprocess.Popen(command, env={**os.environ, **number, "PYTHONPATH": search}))
+                for number in map(str, range(processes)):
+                    place = {"RANK": number, "LOCAL_RANK": number, "WORLD_SIZE": str(processes)}
+                    started.append(subprocess.Popen(command, env={**os.environ, **place, "PYTHONPATH": search}))
                 _wait(started)
         finally:
             for process in started:
@@ -62,7 +62,7 @@ def failure(folder: Path, statuses: Sequence[int]) -> Exception:
     for report in reports:
         if report["message"]:
             return UserError(report["message"])
-    ended = ", ".join(f"rank {rank}: {status}" for rank, status in enumerate(statuses))
+    ended = ", ".join(f"process {number}: {status}" for number, status in enumerate(statuses))
     why = f"\n{reports[0]['traceback']}" if reports else "; none left a report (-9: out of memory, or killed)"
     return RuntimeError(f"a training process failed (exit statuses {ended}){why}")
 

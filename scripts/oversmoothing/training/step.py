@@ -47,7 +47,7 @@ class Step:
         self.group = group
         self.optimiser = build_optimiser(model, settings, head_rates(model, settings))
         self.losses = losses_under(settings["objective"])
-        self.share = share_of(settings["accumulation"], settings["batch"], group.rank, group.size)
+        self.share = share_of(settings["accumulation"], settings["batch"], group.number, group.size)
         rank = settings["backward_rank"]
         if model.output is not None and rank is not None:
             raise UserError(
@@ -78,7 +78,7 @@ class Step:
         micros = self.share.micros
         for micro, batch in zip(micros, sequences, strict=True):
             if self.model.config.dropout:
-                torch.manual_seed(dropout_seed(self.seed, step, micro, self.group.rank))
+                torch.manual_seed(dropout_seed(self.seed, step, micro, self.group.number))
             last = micro == micros[-1]
             with nullcontext() if last else self.group.accumulating(self._replica):
                 loss = batch_loss(self._replica, batch, self.precision, self.whole, self.losses) / len(micros)
@@ -105,7 +105,7 @@ def validation_loss(
     model.eval()
     total = torch.zeros((), dtype=torch.float64, device=device)
     batches = validation_batches(data, settings["evaluation_batches"], settings["batch"], model.config.block, whole)
-    for batch in batches[group.rank :: group.size]:
+    for batch in batches[group.number :: group.size]:
         total += batch_loss(model, batch.to(device), precision, whole)
     model.train()
     return group.mean(total).item() * group.size / len(batches)

@@ -69,7 +69,7 @@ def perform(task: Task, group: Group) -> None:
     """Read the corpus, train, and write all outputs; the checkpoints stay until Snakemake has recorded these."""
     settings = dict(task.settings)
     training, seed = settings["training"], settings["seed"]
-    device, precision = setup(task.device, training, group.local_rank)
+    device, precision = setup(task.device, training, group.local_number)
     compiled = choose_compile(training["compile"], device)
     allow_tf32(device)
     train_split = read_split(task.training, task.manifest, "train", check=group.leads)
@@ -137,10 +137,10 @@ def main(path: Path, rendezvous: str) -> int:
     """Run one process's part of the task in a JSON file; an error is written beside it for the launcher."""
     task = Task(**json.loads(path.read_text(encoding="utf-8")))
     asked.update(task.asked)
-    rank = int(os.environ["RANK"])
+    number = int(os.environ["RANK"])
     logging.basicConfig(
-        level=logging.INFO if rank == 0 else logging.WARNING,
-        format=f"%(asctime)s %(levelname)s rank {rank}: %(message)s",
+        level=logging.INFO if number == 0 else logging.WARNING,
+        format=f"%(asctime)s %(levelname)s process {number}: %(message)s",
         filename=task.log,
     )
     try:
@@ -148,7 +148,7 @@ def main(path: Path, rendezvous: str) -> int:
             perform(task, group)
     except Exception as error:
         report = {"message": explain(error), "traceback": traceback.format_exc()}
-        path.with_name(f"error-{rank}.json").write_text(json.dumps(report), encoding="utf-8")
+        path.with_name(f"error-{number}.json").write_text(json.dumps(report), encoding="utf-8")
         return 1
     return 0
 
