@@ -1,7 +1,8 @@
 """Write the documents: pages from their sources and the kept tables, and into three of them what code declares.
 
-`make docs` renders `docs/source/NAME.md` to `docs/NAME.md`, and `docs/source/README.md` to `README.md`, with the
-quantities of `pages/NAME.py`. In PARTS it replaces what stands between two comments; the rest is written by hand.
+`make docs` renders each file below `docs/source` to the same place below `docs`, and `docs/source/README.md` to
+`README.md`, with the quantities of `pages/NAME.py`. A page is Markdown, or Typst, which `make article` prints as a PDF.
+In PARTS it replaces what stands between two comments; the rest is written by hand.
 """
 
 import ast
@@ -34,7 +35,8 @@ SUBJECTS = {  # headings of config/README.md, in order, and the sections of each
     "How they are measured": ("inference", "decodings", "samples", "metrics", "statistics"),
 }
 OF_STUDIES = "Settings of studies"
-RENDERED = "<!-- Written by `make docs` from docs/source/{}: edit that, not this. -->"
+RENDERED = "Written by `make docs` from docs/source/{}: edit that, not this."
+FRONT_MATTER = "---\n"  # at the beginning of a page, where nothing may stand before it
 
 
 def main() -> None:
@@ -47,14 +49,23 @@ def main() -> None:
 
 def pages() -> list[Path]:
     """Return the pages that have a source."""
-    return [(ROOT if path.stem == "README" else ROOT / "docs") / path.name for path in sorted(SOURCES.glob("*.md"))]
+    return [
+        ROOT / source.name if source.stem == "README" else ROOT / "docs" / source.relative_to(SOURCES)
+        for suffix in ("md", "typ")
+        for source in sorted(SOURCES.rglob(f"*.{suffix}"))
+    ]
 
 
 def rendered(page: Path) -> str:
-    """Return a page, made from its source and its quantities, and say so in its first line, or in README's last."""
-    template, comment = environment(SOURCES).get_template(page.name), RENDERED.format(page.name)
-    text = template.render(quantities(page))
-    return f"{text.rstrip()} {comment}\n" if page.parent == ROOT else f"{comment}\n\n{text}"
+    """Return a page, made from its source and its quantities, and say so in its first line, or in its last."""
+    readme = page.parent == ROOT
+    source = page.name if readme else page.relative_to(ROOT / "docs").as_posix()
+    text = environment(SOURCES).get_template(source).render(quantities(page))
+    words = RENDERED.format(source)
+    comment = f"// {words}" if page.suffix == ".typ" else f"<!-- {words} -->"
+    if readme or text.startswith(FRONT_MATTER):
+        return f"{text.rstrip()} {comment}\n" if readme else f"{text.rstrip()}\n\n{comment}\n"
+    return f"{comment}\n\n{text}"
 
 
 def quantities(page: Path) -> dict[str, Any]:

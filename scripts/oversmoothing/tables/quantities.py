@@ -6,6 +6,7 @@ cells, such as a mean of differences between seeds, is a function here.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import linear_regression
@@ -23,6 +24,7 @@ VALUES = ("value", "effect", "mean")  # the first of these that a table has is t
 DECIMALS = 3
 SIGNIFICANT = 0.05
 HALF_UP = 1e-9  # percentages are often halves, which format rounds to even numbers
+MARKUP = re.compile(r"[\\#$*_@<>`~\[\]]|^[-+=/](?= )")  # what Typst would not print as it is
 
 
 class Quantity(float):
@@ -150,6 +152,16 @@ def rows(table: Iterable[Sequence[Any]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in printed)
 
 
+def cells(table: Iterable[Sequence[Any]]) -> str:
+    """Return rows of cells as lines of a Typst table; what stands in them is printed as it is."""
+    printed = ((digits(cell) if isinstance(cell, float) else str(cell) for cell in row) for row in table)
+    return "\n".join(" ".join(f"[{MARKUP.sub(_escaped, cell)}]," for cell in row) for row in printed)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"
+
+
 def above(numbers: Iterable[Quantity], bound: float = 0) -> bool:
     """Return whether the intervals of all numbers lie above a bound."""
     return all(number.low > bound for number in numbers)
@@ -249,7 +261,7 @@ def environment(folder: str | Path) -> jinja2.Environment:
         keep_trailing_newline=True,
         finalize=lambda value: digits(value) if isinstance(value, float) else value,
     )
-    made.filters |= {"digits": digits, "percent": percent, "rows": rows}
+    made.filters |= {"digits": digits, "percent": percent, "rows": rows, "cells": cells}
     made.globals |= {"holds": holds, "above": above, "below": below, "around": around, "min": min, "max": max}
     made.globals |= {"told_apart": told_apart, "none_told_apart": none_told_apart}
     return made
