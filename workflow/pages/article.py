@@ -4,19 +4,24 @@ The replication and the equal-loss study are computed again from time to time, w
 the article says of them is chosen here from their tables: numbers of seeds, verdicts, and which ranks differ.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import yaml
 
 from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, spread
 from oversmoothing.tables.quantities import digits as printed
 from pages.decoding import WITH_SETTINGS, bytewise
-from pages.expectations import rank_32_less_full
+from pages.expectations import is_within, rank_32_less_full
 from pages.findings import (
     RANKS,
     against_models_less_law,
     beside_full_heads,
+    change_of_forced,
     decoded_tto,
+    forced_by_law,
+    forced_by_law_with_more_text,
     large_models_force,
     left_by_greedy,
     other_heads,
@@ -46,7 +51,10 @@ __all__ = [  # what the source names of other pages
     "against_models_less_law",
     "at_equal_validation_loss",
     "beside_full_heads",
+    "change_of_forced",
     "decoded_tto",
+    "forced_by_law",
+    "forced_by_law_with_more_text",
     "large_models_force",
     "left_by_greedy",
     "number_that_cannot_fail",
@@ -141,6 +149,11 @@ def largest_at_equal_loss(measure: str) -> Quantity:
 small_at_equal_loss = max(
     max(map(abs, at_equal_loss.all("tto", truth=truth))) / after_equal_steps("tto", RANKS[0], truth) for truth in TRUTHS
 )
+
+
+def as_expected_at_equal_validation_loss(truth: str) -> str:
+    """Return whether TTO at ranks 4 to 32 is within 0.01 of that of a full head of equal validation loss."""
+    return is_within(at_equal_validation_loss.all("tto", (4, 8, 12, 16, 32), truth), -0.01, 0.01)
 
 
 def _range(numbers: Sequence[Quantity]) -> str:
@@ -337,10 +350,18 @@ VERDICTS = ("holds", "holds in part", "contradicted", "depends on the truth", "o
 verdicts_by_chapter = list(_counts())
 
 
+def _against(row: Mapping[str, Any]) -> str:
+    """Return the comparison that decides against a sentence, and where the sentence expects it."""
+    said = least_certain(row).replace("against truth", "by the own truth").replace("against smollm2", "by SmolLM2")
+    bounds = [(word, row[of]) for word, of in (("above", "above"), ("below", "below")) if math.isfinite(row[of])]
+    expected = " and ".join(f"{word} {bound:.3g}" for word, bound in bounds)
+    return f"{said}; expected {expected}" if expected else said
+
+
 def _contradicted_rows() -> Iterator[list[str]]:
     found = counted_sentences.where(verdict="contradicted").frame
     for row in found.to_dict("records"):
-        yield [f"{row['statement']} ({row['place']})", least_certain(row), row["published_verdict"]]
+        yield [f"{row['statement']} ({row['place']})", _against(row), row["published_verdict"]]
 
 
 contradicted_rows = list(_contradicted_rows())
