@@ -74,6 +74,7 @@ THEIRS = {"truth": "NanoGPT 300M", "smollm2": "EvaByte"}  # the thesis's truth b
 DECODINGS = ("pure", "greedy", "top-k", "top-p", "temperature")
 METRICS = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL"}
 NONE = "–"
+PLUS_MINUS = "\u00a0±\u00a0"  # which no line ends at
 
 # What the kept runs are.
 _settings = yaml.safe_load((STUDIES / "replication/config.yaml").read_text(encoding="utf-8"))
@@ -190,7 +191,7 @@ def _means(table: Table, **keys: object) -> Quantity:
 
 def _ours(mean: Quantity, decimals: int = 3) -> str:
     """Return a mean over seeds, and half of its 95 % interval."""
-    return f"{printed(mean.value, decimals)} ± {printed(_half(mean), decimals)}"
+    return f"{printed(mean.value, decimals)}{PLUS_MINUS}{printed(_half(mean), decimals)}"
 
 
 def _half(mean: Quantity) -> float:
@@ -296,7 +297,7 @@ def _of_sample(numbers: Iterable[tuple[str, Quantity]]) -> list[str]:
     cells = []
     for measure, mean in numbers:
         scale = 0.5 if measure == _HALVED else 1.0
-        half = f" ± {printed(scale * _half(mean), OF_SAMPLES[measure])}" if "low" in mean.row else ""
+        half = f"{PLUS_MINUS}{printed(scale * _half(mean), OF_SAMPLES[measure])}" if "low" in mean.row else ""
         cells.append(printed(scale * mean.value, OF_SAMPLES[measure]) + half)
     return cells
 
