@@ -13,7 +13,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 FIGURE := results/figures/oversmoothing
 
-.PHONY: table report smoke real so-far test test-slow test-slurm lint format shape docs keys env lock clean help
+.PHONY: table report smoke real so-far test test-slow test-slurm lint format shape docs article keys env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
@@ -66,6 +66,9 @@ shape: $(VENV)/.installed ## print how large and how entangled the code is, as d
 
 docs: $(VENV)/.installed ## write README.md and docs/ from docs/source and the kept tables, and what the schemas say into config/README.md
 	PYTHONPATH=workflow:scripts $(BIN)/python -m schemas.describe
+
+article: docs $(VENV)/.installed-dev ## print the replication as an article, docs/article/article.pdf
+	$(BIN)/python -c 'import typst; typst.compile("docs/article/article.typ", "docs/article/article.pdf", root=".")'
 
 keys: docs
 

@@ -11,6 +11,7 @@ from pages import bytes as byte_view
 from pages import expectations, findings, kept, lifting, readme, replication
 from schemas.describe import ROOT, SOURCES
 
+TEMPLATES = sorted(path for path in SOURCES.rglob("*") if path.is_file())
 ABOVE, BELOW, OPEN = (
     Quantity((low + high) / 2, {"low": low, "high": high, "p": p})
     for low, high, p in ((0.1, 0.3, 0.01), (-0.3, -0.1, 0.01), (-0.2, 0.3, 0.5))
@@ -103,24 +104,23 @@ def test_greedy_decoding_leaves_a_share_of_the_leak():
     assert 0 < left < 1
 
 
-@pytest.mark.parametrize("source", sorted(SOURCES.glob("*.md")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("source", TEMPLATES, ids=lambda path: path.stem)
 def test_a_source_computes_nothing(source):
     """Quantities are computed in `workflow/pages`; a source names them, prints them and guards its words."""
     text = re.sub(r"```[a-z]*\n.*?```", "", source.read_text(), flags=re.DOTALL)
     statements = re.findall(r"{%-?\s*(.*?)\s*-?%}", text, flags=re.DOTALL)
-    assert [of for of in statements if not re.match(r"do holds\(|for [\w, ]+ in \w+(\.items\(\))?$|endfor", of)] == []
+    known = r"do holds\(|for [\w, ]+ in \w+(\.items\(\))?$|endfor|if \w+(\(\"[\w-]+\"\))?$|else$|endif$"
+    assert [of for of in statements if not re.match(known, of)] == []
     shown = re.findall(r"{{-?\s*(.*?)\s*-?}}", text, flags=re.DOTALL)
     arithmetic = re.compile(r" [-+*/~] |^-|\w=[^=]|kept\(|benchmark|published\.")
     assert [of for of in shown if arithmetic.search(of)] == []
     filters = {name for of in shown for name in re.findall(r"\| (\w+)", of)}
-    assert filters <= {"digits", "percent", "rows", "join", "int", "length"}
+    assert filters <= {"digits", "percent", "rows", "cells", "join", "int", "length"}
 
 
 def test_each_quantity_is_quoted_or_part_of_another():
     modules = [path.read_text() for path in ROOT.glob("workflow/pages/*.py")]
-    sources = [
-        " ".join(re.findall(r"{[{%].*?[%}]}", path.read_text(), flags=re.DOTALL)) for path in SOURCES.glob("*.md")
-    ]
+    sources = [" ".join(re.findall(r"{[{%].*?[%}]}", path.read_text(), flags=re.DOTALL)) for path in TEMPLATES]
     uses = re.findall(r"\w+", "\n".join(modules + sources))
     for node in (node for text in modules for node in ast.parse(text).body):
         names = [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []

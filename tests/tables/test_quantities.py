@@ -15,6 +15,7 @@ from oversmoothing.tables.quantities import (
     across_ranks,
     around,
     below,
+    cells,
     digits,
     environment,
     holds,
@@ -189,3 +190,8 @@ def test_a_spread_is_a_share_of_the_largest():
 
 def test_lines_of_a_table_print_numbers_as_pages_do():
     assert rows([(4, 0.25, "-"), ("", interval(0, 1), "*p*")]) == "| 4 | 0.250 | - |\n|  | 0.500 [0.000, 1.000] | *p* |"
+
+
+def test_cells_of_a_typst_table_are_printed_as_they_are():
+    table = [(4, Quantity(0.5, {"low": 0.4, "high": 0.6}), "TTO, r_1 *"), ("- a", "#x", "a-b")]
+    assert cells(table) == "[4], [0.500 \\[0.400, 0.600\\]], [TTO, r\\_1 \\*],\n[\\- a], [\\#x], [a-b],"

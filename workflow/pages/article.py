@@ -73,7 +73,7 @@ THEIR_FULL = 512
 THEIRS = {"truth": "NanoGPT 300M", "smollm2": "EvaByte"}  # the thesis's truth beside each of ours
 DECODINGS = ("pure", "greedy", "top-k", "top-p", "temperature")
 METRICS = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL"}
-NONE = "–"
+NONE = "-"
 PLUS_MINUS = "\u00a0±\u00a0"  # which no line ends at
 
 # What the kept runs are.
@@ -87,7 +87,9 @@ verdicts_over_windows = "low_crossed" in run.across_seeds.frame  # or over seeds
 number_of_samples = run.sample_quality.where("word_length", RANKS[0], decoding="pure").all()[0].n
 positions_of_tbat = run.tbat.where("tbat", RANKS[0], decoding="pure").all()[0].n
 spread_of_tto = max(
-    spread(run.oversmoothing.column("value", measure="tto", rank=rank, truth=truth)) for rank in RANKS for truth in TRUTHS
+    spread(run.oversmoothing.column("value", measure="tto", rank=rank, truth=truth))
+    for rank in RANKS
+    for truth in TRUTHS
 )
 
 
@@ -242,7 +244,12 @@ SVD_RANKS = sorted({int(rank) for rank in published.table_7_1.column("model")})
 table_7_1 = list(_beside("table_7_1", ("tto", "nsmd"), run.svd, SVD_RANKS))
 table_f_1 = list(_beside("table_f_1", ("entropy_difference",), run.entropy_difference, RANKS))
 
-REPRESENTATIONS = {"logits": "logits", "probabilities": "probabilities", "post": "post_bottleneck", "pre": "pre_bottleneck"}
+REPRESENTATIONS = {
+    "logits": "logits",
+    "probabilities": "probabilities",
+    "post": "post_bottleneck",
+    "pre": "pre_bottleneck",
+}
 
 
 def _effective_ranks() -> Iterator[list[str]]:
@@ -251,9 +258,7 @@ def _effective_ranks() -> Iterator[list[str]]:
         row = [_label(rank)]
         for ours, theirs in REPRESENTATIONS.items():
             row.append(_theirs(table(theirs, _their_rank(rank)).value, 1))
-            row.append(
-                _ours(_means(run.effective_rank, measure="effective_rank", rank=rank, representation=ours), 1)
-            )
+            row.append(_ours(_means(run.effective_rank, measure="effective_rank", rank=rank, representation=ours), 1))
         yield row
 
 

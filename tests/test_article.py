@@ -1,0 +1,123 @@
+"""The article prints within its pages, and it and the paper cite what their common list of references has."""
+
+import re
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import typst
+import yaml
+
+from oversmoothing.tables.quantities import Quantity, Table
+from pages import article
+from schemas.describe import ROOT, quantities, rendered
+
+ARTICLE, PAPER, REFERENCES = (
+    ROOT / "docs" / path for path in ("article/article.typ", "paper/paper.md", "paper/paper.bib")
+)
+SECTIONS = [  # that JOSS asks for, in its order
+    "Summary",
+    "Statement of need",
+    "State of the field",
+    "Software design",
+    "Research impact statement",
+    "AI usage disclosure",
+    "Acknowledgements",
+    "References",
+]
+FIELD = "[TO BE FILLED IN by whoever submits"
+
+
+def test_the_article_prints_on_eight_to_twelve_pages():
+    pages = typst.compile(str(ARTICLE), root=str(ROOT), format="png", ppi=20.0)
+    assert 8 <= len(pages) <= 12
+
+
+def cited(path):
+    """Return the keys that a document cites."""
+    return set(re.findall(r"(?:@|#by\(<)([a-z]+\d{4})\b", path.read_text()))
+
+
+def test_every_source_is_cited_and_every_citation_has_a_source():
+    keys = re.findall(r"^@\w+\{(\w+),", REFERENCES.read_text(), flags=re.MULTILINE)
+    assert len(keys) == len(set(keys))
+    assert set(keys) == cited(ARTICLE) | cited(PAPER)
+
+
+def test_every_table_and_figure_is_referred_to():
+    text = ARTICLE.read_text()
+    for label in re.findall(r"<((?:tab|fig)-[\w-]+)>", text):
+        assert f"@{label}" in text, label
+
+
+def test_the_paper_has_the_form_of_its_journal():
+    _, metadata, text = PAPER.read_text().split("---\n", 2)
+    known = yaml.safe_load(metadata)
+    assert known["bibliography"] == REFERENCES.name
+    assert re.findall(r"^# (.+)$", text, flags=re.MULTILINE) == SECTIONS
+    assert 750 <= len(text.split()) <= 1750
+    named = [known["date"], *(one["name"] for of in ("authors", "affiliations") for one in known[of])]
+    assert all(name.startswith(FIELD) for name in named)
+    assert FIELD in text.partition("# AI usage disclosure")[2].partition("\n# ")[0]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words"), [([], "no rank"), ([4], "rank 4"), ([4, 8], "ranks 4 and 8"), ([4, 8, 12], "ranks 4, 8 and 12")]
+)
+def test_ranks_in_words(ranks, words):
+    assert article.ranks_in_words(ranks) == words
+
+
+def test_only_significant_differences_at_equal_loss_are_named(monkeypatch):
+    found = {4: (-0.1, 0.01), 8: (-0.1, 0.2), 12: (0.1, 0.04), 16: (0.1, 0.06), 32: (0.2, 0.01), 128: (0.0, 1.0)}
+    of_rank = {rank: Quantity(value, {"p": p}) for rank, (value, p) in found.items()}
+    monkeypatch.setattr(article, "at_equal_loss", lambda _measure, rank, _truth: of_rank[rank])
+    assert article.lower_at_equal_loss("tto", "truth") == "rank 4"
+    assert article.higher_at_equal_loss("tto", "truth") == "ranks 12 and 32"
+
+
+def test_a_run_that_is_not_kept_has_not_run():
+    assert article.state_of("no_such_run", "nor_this") == "has not run"
+    assert article.state_of("no_such_run", "replication").startswith("has run (`replication`)")
+    assert article.ran("replication")
+    assert not article.ran("no_such_run")
+
+
+def test_what_decides_against_a_sentence_stands_beside_what_it_expects():
+    row = {"weakest": "rank 4, against truth", "effect": -0.5, "low": -0.6, "high": -0.4, "note": "", "above": 0.0}
+    said = "rank 4, by the own truth: -0.5 [-0.6, -0.4]; expected above 0"
+    assert article._against({**row, "below": float("inf")}) == said
+    assert article._against({**row, "below": 0.25}) == f"{said} and below 0.25"
+
+
+def test_the_table_of_the_thesis_has_its_numbers_beside_ours():
+    rows = article.table_4_1
+    assert [row[0] for row in rows] == ["4", "8", "12", "16", "32", "128", "288 (512)"]
+    assert [rows[0][i] for i in (1, 3, 5, 7, 9)] == ["0.386", "0.432", "0.376", "0.424", "0.273"]
+    assert all("±" in row[i] for row in rows for i in (2, 4, 6, 8, 10))
+
+
+def test_half_of_byte_tv_stands_beside_the_half_that_the_thesis_prints():
+    mean = Quantity(0.2, {"low": 0.1, "high": 0.3})
+    assert article._of_sample([("byte_tv", mean), ("valid_words", mean)]) == [
+        f"0.100{article.PLUS_MINUS}0.050",
+        f"0.200{article.PLUS_MINUS}0.100",
+    ]
+
+
+def test_controls_of_equal_loss_are_told_when_they_have_run(monkeypatch):
+    """Their run is not kept yet: its table has the rows that `leak_at_equal_loss` writes, here with other kinds."""
+    own = article.kept("equal_loss").equal_loss
+    on_windows = own.where(kind="family", less="equal loss on the windows").frame
+    other = on_windows.assign(kind="context")
+    shorter = on_windows.assign(less="equal loss on the windows, shorter context")
+    frame = pd.concat([on_windows, other, shorter], ignore_index=True)
+    known = SimpleNamespace(equal_loss=Table("controls", frame))
+    kept = article.kept
+    monkeypatch.setattr(article, "kept", lambda run: known if run == "equal_loss_controls" else kept(run))
+    monkeypatch.setattr(article, "ran", lambda run: run == "equal_loss_controls")
+    monkeypatch.setattr("schemas.describe.quantities", lambda page: {**quantities(page), **vars(article)})
+    text = rendered(ARTICLE)
+    assert "A second kind of control predicts worse" in text
+    lowest = min(float(value) for value in other[(other.measure == "tto") & (other.truth == "smollm2")].value)
+    assert f"by {lowest:.3f} [" in text

@@ -1,0 +1,9 @@
+"""Numbers of docs/paper/paper.md beside those that pages share."""
+
+from pages.bytes import beam_of_200_bytes, view_of_200_bytes
+from pages.findings import widest_gap
+from pages.kept import STUDIES
+
+__all__ = ["beam_of_200_bytes", "view_of_200_bytes", "widest_gap"]  # what the source names of other pages
+
+number_of_kept_runs = len(list(STUDIES.rglob("run.json")))
