@@ -28,6 +28,7 @@ from pages.findings import (
     shares_after_long_training,
     shares_of_what_is_added,
     slope_of_kl,
+    stand_ins_change_excess,
     truncated_heads,
     widest_gap,
 )
@@ -44,6 +45,7 @@ from pages.kept import (
     sentences,
     verdicts,
 )
+from pages.notes import murugan
 from pages.other_heads import COSTLY, after_400_steps
 from pages.replication import least_certain, number_that_cannot_fail, together, verdict_with_counts
 
@@ -57,12 +59,14 @@ __all__ = [  # what the source names of other pages
     "forced_by_law_with_more_text",
     "large_models_force",
     "left_by_greedy",
+    "murugan",
     "number_that_cannot_fail",
     "other_heads",
     "rank_32_less_full",
     "shares_after_long_training",
     "shares_of_what_is_added",
     "slope_of_kl",
+    "stand_ins_change_excess",
     "truncated_heads",
     "widest_gap",
 ]
@@ -149,6 +153,7 @@ def largest_at_equal_loss(measure: str) -> Quantity:
     return max(at_equal_loss.all(measure, truth=list(TRUTHS)), key=abs)
 
 
+size_of_largest_difference = abs(largest_at_equal_loss("tto"))
 small_at_equal_loss = max(
     max(map(abs, at_equal_loss.all("tto", truth=truth))) / after_equal_steps("tto", RANKS[0], truth) for truth in TRUTHS
 )
@@ -268,6 +273,12 @@ table_7_3 = list(_effective_ranks())
 def unargmaxable(rank: int) -> Quantity:
     """Return how many bytes a head of a rank can never make the most probable, over seeds."""
     return _means(run.argmaxability, measure="unargmaxable", condition="free", rank=rank)
+
+
+def their_unargmaxable(rank: int) -> int:
+    """Return how many bytes the thesis's head of a rank can never make the most probable."""
+    (count,) = published.table_b.column("count", model=rank)
+    return int(count)
 
 
 def _by_decoding() -> Iterator[list[str]]:
