@@ -9,7 +9,7 @@ from schemas.describe import ROOT, SOURCES, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
-        Python 3.11 to 3.13; ("tto"), 0.007); 0.007 more; above 0.007; add up to 100 %; 2.4 GB; 95 %; 90 %
+        Python 3.11 to 3.13; equal_loss, 0.007); 0.007 more; above 0.007; add up to 100 %; 2.4 GB; 95 %; 90 %
         arXiv 2603.10145; arXiv 2608.16671
         """,
     "api": "before 1.0",
@@ -30,7 +30,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         """,
     "findings": """
         95 %; -0.01; 0.03)); 0.26)); 1.25; temperature 1.5; (4), 0.6); (4), 0.83); (8), 0.37); (8), 0.6); 100 %
-        0.8; 0.2 <; < 0.3; 0.33 <; < 0.4
+        equal_loss, 0.007); 0.8; 0.2 <; < 0.3; 0.33 <; < 0.4
         2212.09803; 2403.15796; 2210.14199; 2203.12788; 2509.26643; 2510.24966
         """,
     "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; no more than 0.001 nats",

@@ -6,7 +6,7 @@ An answer is *yes* if all intervals lie where they were expected, *no* if one li
 from collections.abc import Iterable, Sequence
 
 from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, above, below, digits, of_seeds, paired
-from pages.kept import TRUTHS, kept, real_head, truncated_real_head, verdict
+from pages.kept import TRUTHS, at_equal_loss, beside_fewer_bytes, kept, real_head, truncated_real_head, verdict
 from pages.other_heads import (
     LAYERS,
     after_400_steps,
@@ -64,6 +64,12 @@ def _rank_32_less_full(truth: str) -> Quantity:
 
 
 rank_32_less_full = [_rank_32_less_full(truth) for truth in TRUTHS]
+
+
+def fails_by_more_at_rank_4(truth: str) -> bool:
+    """Return whether rank 4 beside fewer bytes is outside 0.015 by more than its difference from other steps."""
+    return abs(beside_fewer_bytes("tto", 4, truth)) - 0.015 > abs(at_equal_loss("tto", 4, truth))
+
 
 # Two truths.
 real, prose, long = (kept(run).real_truth for run in ("smollm2", "smollm2_prose", "smollm2_long"))

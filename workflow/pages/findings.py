@@ -1,6 +1,7 @@
 """Numbers of docs/findings.md beside those that pages share."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from statistics import correlation
 
 from oversmoothing.tables.quantities import (
@@ -22,7 +23,10 @@ from pages.kept import (
     added_by_parts,
     after_equal_steps,
     at_equal_loss,
+    beside_fewer_bytes,
     equal_loss,
+    full_heads,
+    full_heads_beside_other_steps,
     kept,
     real_head,
     square,
@@ -45,6 +49,34 @@ beside_full_heads = [
         *(after_equal_steps("tto", rank, truth) for truth in TRUTHS),
     )
     for rank in RANKS[:-1]
+]
+
+
+beside_heads_that_see_fewer_bytes = [
+    (rank, *(_starred(beside_fewer_bytes(metric, rank, truth)) for metric in ("tto", "kl") for truth in TRUTHS))
+    for rank in RANKS[:-1]
+]
+
+
+def fewer_bytes_concave(truth: str) -> bool:
+    """Return whether TTO of full heads that see 1 to 4 bytes rises ever more slowly with their loss."""
+    arms = [f"bn288-context{n}" for n in (4, 3, 2, 1)]
+    losses, leaks = (
+        [full_heads(measure, arm, of).value for arm in arms] for measure, of in (("loss", None), ("tto", truth))
+    )
+    slopes = [(b - a) / (y - x) for (x, y), (a, b) in zip(pairwise(losses), pairwise(leaks), strict=True)]
+    return slopes == sorted(slopes, reverse=True)
+
+
+OTHER_FULL_HEADS = {f"bn288-context{n}": f"sees the last {n} bytes" for n in (2, 3, 4)} | {
+    "bn288-layers1": "has one layer"
+}
+other_full_heads = [
+    (
+        name,
+        *(_starred(full_heads_beside_other_steps(metric, arm, truth)) for metric in ("tto", "kl") for truth in TRUTHS),
+    )
+    for arm, name in OTHER_FULL_HEADS.items()
 ]
 
 

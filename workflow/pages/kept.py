@@ -40,6 +40,16 @@ at_equal_loss = equal_loss.where(less="equal loss on the windows", kind="family"
 at_equal_validation_loss = equal_loss.where(less="equal loss", kind="family")
 after_equal_steps = equal_loss.where(less="rank 288", kind="family")
 
+# A rank beside full heads that took as many steps and predict worse as they see fewer bytes; these, and a full head
+# of one layer, beside full heads of other steps.
+_controls = kept("equal_loss_controls").equal_loss
+beside_fewer_bytes = _controls.where(less="equal loss on the windows, shorter context", kind="family")
+full_heads_beside_other_steps = _controls.where(less="equal loss on the windows", kind=["context", "layers"]).by(
+    "measure", "arm", "truth"
+)
+full_heads = _controls.where(less=None).by("measure", "arm", "truth")
+leaks_at_equal_loss = [*at_equal_loss.all("tto"), *beside_fewer_bytes.all("tto")]
+
 # What a rank adds to the KL of full rank, and which share of it heads force.
 added = kept("smollm2").forced.where(less="full rank", seed=None)
 added_by_parts = kept("smollm2").best_head.where(less="full rank", seed=None)

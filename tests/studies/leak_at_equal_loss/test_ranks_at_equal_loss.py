@@ -140,12 +140,16 @@ def test_page_and_figure_have_each_truth(table):
     assert [row["rank"] for row in sections["Less the full head at equal loss, against `lm`"].rows] == ["4", "16"]
     assert len(sections["Levels, against `truth`"].rows) == 5
     assert len(sections["Less the full head at equal loss, of samples"].rows) == 2
-    *panels, tto, kl = draw(table, TRUTHS).axes
-    assert [len(axes.containers) for axes in panels] == [3, 3]
-    titles = ["TTO, judged by our own truth", "TTO, judged by lm"]
-    assert [axes.get_title(loc="left") for axes in panels] == titles
-    assert panels[0].get_ylim() == panels[1].get_ylim()
-    assert [len(axes.containers) for axes in (tto, kl)] == [4, 4]
+    panels = draw(table, TRUTHS).axes
+    leak, tto, kl = panels[::3], panels[1::3], panels[2::3]
+    assert [axes.get_title(loc="left") for axes in leak] == [f"TTO by loss, by {of}" for of in ("our own truth", "lm")]
+    assert [len(axes.containers) for axes in leak] == [3, 3]
+    assert [[len(part.get_children()[0].get_xdata()) for part in axes.containers] for axes in tto] == [[2, 2, 0]] * 2
+    for row in (leak, tto, kl):
+        assert row[0].get_ylim() == row[1].get_ylim()
+    shown = [whisker.get_segments() for axes in tto for part in axes.containers for whisker in part[2]]
+    ends = [y for segments in shown for segment in segments for _, y in segment]
+    assert tto[0].get_ylim()[0] < min(ends) <= max(ends) < tto[0].get_ylim()[1]
     assert len(draw(table, TRUTHS[:1]).axes) == 3
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from oversmoothing.claims.story.answers import at_each, selected
-from studies.leak_at_equal_loss.table import EQUAL, FAMILY
+from studies.leak_at_equal_loss.table import EQUAL, FAMILY, SHORT_CONTEXT
 
 METRICS = {"tto": "TTO", "kl": "KL"}
 
@@ -14,6 +14,7 @@ def differences(table: pd.DataFrame) -> Iterator[str]:
     """Yield TTO and KL of each rank less those of the full head: at equal loss on the windows, then in other ways."""
     main, *others = EQUAL.values()
     ways = [(main, "at equal loss on the scored text", METRICS)]
+    ways += [(main + SHORT_CONTEXT, "that sees fewer bytes, at equal loss on the scored text", METRICS)]
     ways += [(f"rank {table['rank'].max()}", "after equal steps", {"tto": "TTO"})]
     ways += [(less, "at equal validation loss instead", {"tto": "TTO"}) for less in others]
     for less, how, measures in ways:

@@ -25,6 +25,7 @@ from studies.leak_at_equal_loss.table import (
     LOSS,
     OF_SAMPLES,
     ON_WINDOWS,
+    SHORT_CONTEXT,
     SHORTER,
     equal_loss_page,
     equal_loss_table,
@@ -33,13 +34,17 @@ from studies.sample_quality.table import summarise_quality
 
 TTO = "tto"
 LINE: dict[str, Any] = {"color": "0.45", "marker": ".", "linestyle": "-", "linewidth": 1.2}
-COLOURS = (PALETTE[2], PALETTE[4], PALETTE[7])  # of truths; none is like that of a rank
 OTHERS: dict[str, dict[str, Any]] = {
     kind: {"color": "0.2", "marker": KINDS[kind].look[1], "fillstyle": "none", "linestyle": "none", "markersize": 5}
     for kind in ("context", "layers")
 }
 COMPARED = (TTO, "kl")  # in panels of differences
-WAYS = (("the scored text", "full"), ("validation text", "none"))  # to be at equal loss, in the order of `EQUAL`
+MAIN, CHECK = EQUAL.values()
+WAYS: dict[str, dict[str, Any]] = {  # looks of a rank less a full head, by the `less` of the record
+    MAIN: {"label": "beside other steps", "color": PALETTE[2], "marker": "o"},
+    CHECK: {"label": "the same, validation text", "color": PALETTE[2], "marker": "s", "fillstyle": "none"},
+    MAIN + SHORT_CONTEXT: {"label": "beside fewer bytes seen", "color": PALETTE[4], "marker": "<"},
+}
 
 
 def main(job: Job) -> None:
@@ -81,38 +86,34 @@ def judged(paths: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 
 def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
-    """Draw what `table.equal_loss_table` returns: a panel for each truth, and one of differences for each metric."""
+    """Draw what `table.equal_loss_table` returns: TTO by loss, and the differences of each metric, by truth."""
     levels = table[table.arm.notna() & table.less.isna()]
     losses = levels[levels.measure == ON_WINDOWS].set_index("arm").value
     ranks = sorted(int(rank) for rank in levels["rank"].unique())
-    count = len(truths) + len(COMPARED)
-    columns = 2 if len(truths) > 1 else count
+    own = table[table.kind == FAMILY]
     with style():
-        figure = Figure(figsize=(4.4 * columns, 0.8 + 3.9 * -(-count // columns)))
-        axes = list(figure.subplots(-(-count // columns), columns, squeeze=False).flat)
-        for unused in axes[count:]:
-            unused.remove()
-        judges = {truth: named(truth, len(truths) > 1) for truth in truths}
-        for panel, truth in zip(axes, truths, strict=False):
-            _line(panel, levels[(levels.measure == TTO) & (levels.truth == truth)], losses, ranks[-1])
-            panel.set_title(f"TTO, judged by {judges[truth]}", size="medium")
-            panel.sharey(axes[0])
-        axes[0].set_ylabel(f"{METRICS[TTO].name}, lower is better")
-        for panel, metric in zip(axes[len(truths) : count], COMPARED, strict=True):
-            entries = _differences(panel, table[table.measure == metric], judges, ranks)
-            panel.set_title(f"{METRICS[metric].label} above the full head's at equal loss", size="medium")
-            panel.set_ylabel(f"{METRICS[metric].label}, 0: as the full head")
-        where = "the first panels" if len(truths) > 1 else "the first panel"
+        figure = Figure(figsize=(4.4 * (1 + len(COMPARED)), 1.2 + 3.2 * len(truths)))
+        panels = figure.subplots(len(truths), 1 + len(COMPARED), squeeze=False, sharey="col")
+        for row, truth in zip(panels, truths, strict=True):
+            judge = f", by {named(truth, True)}" if len(truths) > 1 else ""
+            _line(row[0], levels[(levels.measure == TTO) & (levels.truth == truth)], losses, ranks[-1])
+            row[0].set_title(f"TTO by loss{judge}", size="medium")
+            row[0].set_ylabel(f"{METRICS[TTO].name}, lower is better")
+            for axes, metric in zip(row[1:], COMPARED, strict=True):
+                _differences(axes, own[(own.measure == metric) & (own.truth == truth)], ranks[:-1])
+                axes.set_title(f"{METRICS[metric].label} above a full head's{judge}", size="medium")
+                axes.set_ylabel(f"{METRICS[metric].label}, 0: as the full head")
         titled(
             figure,
             "Is a low rank unlike a full head that predicts as well?",
-            f"Points in {where} are ranks, after all steps; the line is the full head after fewer or more steps.\n"
-            "Differences at equal loss: on the scored text, filled; on validation text, hollow. Bars: 95 %.",
+            "TTO by loss: points are ranks, the line is the full head after fewer or more steps. Other panels: a rank "
+            "less a full head of equal loss on the scored text or, hollow, on validation text. Bars: 95 %.",
         )
         looks = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
         control = Line2D([], [], **LINE, label=f"rank {ranks[-1]}, other steps")
         others = {KINDS[kind].title: OTHERS[kind] for kind in OTHERS if (levels.kind == kind).any()}
-        legend(figure, [*handles(looks), control, *handles(others), *entries], columns=4)
+        ways = [Line2D([], [], linestyle="none", **look) for less, look in WAYS.items() if (own.less == less).any()]
+        legend(figure, [*handles(looks), control, *handles(others), *ways], columns=6)
     return figure
 
 
@@ -129,24 +130,19 @@ def _line(axes: Axes, table: pd.DataFrame, losses: pd.Series, top: int) -> None:
     axes.grid()
 
 
-def _differences(axes: Axes, table: pd.DataFrame, judges: Mapping[str, str], ranks: Sequence[int]) -> list[Line2D]:
-    """Draw the differences at equal loss by rank and truth, with its name; return their entries of the legend."""
-    entries = []
+def _differences(axes: Axes, table: pd.DataFrame, ranks: Sequence[int]) -> None:
+    """Draw the differences of a metric at equal loss by rank, in each way to be at equal loss."""
     axes.axhline(0, color="0.35", linewidth=1)
-    places = {rank: i for i, rank in enumerate(ranks[:-1])}
-    ways = zip(EQUAL.values(), WAYS, strict=True)
-    for j, (less, (words, fill)) in enumerate(ways):
-        for i, (truth, judge) in enumerate(judges.items()):
-            part = table[(table.less == less) & (table.truth == truth) & (table.kind == FAMILY)]
-            at = [places[int(rank)] + 0.16 * (2 * i + j - len(judges) + 0.5) for rank in part["rank"]]
-            look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": "os"[j], "fillstyle": fill}
-            look |= {"linestyle": "none"}
-            axes.errorbar(at, part.value, whiskers(part), capsize=3, elinewidth=1.2, markersize=4, **look)
-            entries.append(Line2D([], [], **look, label=f"{words}, judged by {judge}"))
+    places = {rank: i for i, rank in enumerate(ranks)}
+    for i, (less, look) in enumerate(WAYS.items()):
+        part = table[table.less == less]
+        at = [places[int(rank)] + 0.2 * (i - 1) for rank in part["rank"]]
+        axes.errorbar(
+            at, part.value, whiskers(part), capsize=3, elinewidth=1.2, markersize=4, **{**look, "linestyle": "none"}
+        )
     axes.set_xticks(list(places.values()), [str(rank) for rank in places])
     axes.set_xlabel("rank of what enters the LM head")
     axes.grid(axis="y")
-    return entries
 
 
 if __name__ == "__main__":
