@@ -9,7 +9,7 @@ from schemas.describe import ROOT, SOURCES, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
-        Python 3.11 to 3.13; equal_loss, 0.007); 0.007 more; above 0.007; add up to 100 %; 2.4 GB; 95 %; 90 %
+        Python 3.11 to 3.13; equal_loss, 0.007); above 0.007; bound 0.007; add up to 100 %; 2.4 GB; 95 %; 90 %
         arXiv 2603.10145; arXiv 2608.16671
         """,
     "api": "before 1.0",

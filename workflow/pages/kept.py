@@ -48,7 +48,9 @@ full_heads_beside_other_steps = _controls.where(less="equal loss on the windows"
     "measure", "arm", "truth"
 )
 full_heads = _controls.where(less=None).by("measure", "arm", "truth")
-leaks_at_equal_loss = [*at_equal_loss.all("tto"), *beside_fewer_bytes.all("tto")]
+leaks_at_equal_loss, divergences_at_equal_loss = (
+    [*at_equal_loss.all(measure), *beside_fewer_bytes.all(measure)] for measure in ("tto", "kl")
+)
 
 # What a rank adds to the KL of full rank, and which share of it heads force.
 added = kept("smollm2").forced.where(less="full rank", seed=None)
