@@ -22,7 +22,7 @@ def fit(
 
     `step` is told of iterations, and `rounds` are those of `forced.best_head`.
     """
-    return best_head(p, rank, start, rounds, step)
+    return best_head(p, rank, start, rounds=rounds, step=step)
 
 
 def forced_by(weights: np.ndarray, p: np.ndarray) -> Projection:

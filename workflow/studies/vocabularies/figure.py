@@ -47,8 +47,8 @@ def draw(table: pd.DataFrame) -> Figure:
         titled(
             figure,
             "How many dimensions does a vocabulary need?",
-            "What the head of a rank forces of the divergence from a truth, whatever enters it. Bars: 95 % intervals over "
-            "windows. Grey lines: 0.1, 0.01 and 0.001 nats.",
+            "What the head of a rank forces of the divergence from a truth, whatever enters it. Bars: 95 % intervals "
+            "over windows. Grey lines: 0.1, 0.01 and 0.001 nats.",
         )
         entries = {
             f"{v:,} tokens" + (f" of {named(truth, several)}" if several else ""): look

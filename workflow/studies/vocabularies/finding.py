@@ -23,7 +23,8 @@ def ranks_needed(table: pd.DataFrame) -> Iterator[str]:
                 chosen(part, measure=needed(curve, nats)).to_dict("records") for curve in (BEST, FITTED)
             )
             told.append(f"for {nats:g} nats {shown(held, ranks)} (where fitted {shown(fitted, ranks)})")
-        yield f"Over {v:,} tokens, against {named(truth, several)}, the best head found needs this rank: {', '.join(told)}."
+        against = f"Over {v:,} tokens, against {named(truth, several)}"
+        yield f"{against}, the best head found needs this rank: {', '.join(told)}."
 
 
 def grows(table: pd.DataFrame) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """What the best head of a rank forces of a truth, from two starts, and what the trained head of that rank forces.
 
 Heads are fitted to every other window, from the first; what is reported of them is measured on the other windows. One
-start is that of `forced.best_head`; the other is the trained head or, where no member has the rank, the truth's own head
-cut to it.
+start is that of `forced.best_head`. The other is the trained head or, where no member has the rank, the truth's own
+head cut to it.
 """
 
 from collections.abc import Mapping
@@ -51,8 +51,8 @@ def main(job: Job) -> None:
     if not settings["trained"]:
         if rank >= start.shape[1]:
             raise UserError(
-                f"vocabularies.ranks: {rank}, but the truth's own head has {start.shape[1]} columns, so that from there "
-                "on nothing is forced; leave these ranks out"
+                f"vocabularies.ranks: {rank}, but the truth's own head has {start.shape[1]} columns, so that from "
+                "there on nothing is forced; leave these ranks out"
             )
         start = cut(start, rank)
     fitted = at["fitted"]

@@ -45,19 +45,19 @@ def mistakes(config: Config) -> Iterator[str]:
         yield f"vocabularies.ranks: {ranks} do not increase; sort them"
     model = by_name(config)[truth(config)]
     if not model.linear:
-        yield f"vocabularies.ranks: {model.name} has no head over these tokens; name a truth that has one first in truths"
+        yield f"vocabularies.ranks: {model.name}, the first of truths, has no head over these tokens; put another first"
     if isinstance(model, Trained) and ranks[-1] >= (columns := model.rank or model.shape["width"]):
         yield (
-            f"vocabularies.ranks: {ranks[-1]}, but the head of {model.name} has {columns} columns, so that from there on "
-            "nothing is forced; leave these ranks out, or widen the truth"
+            f"vocabularies.ranks: {ranks[-1]}, but the head of {model.name} has {columns} columns, so that from there "
+            "on nothing is forced; leave these ranks out, or widen the truth"
         )
     there, asked = (windows["count"] + 1) // 2 * windows["scored"], section["per_column"] * ranks[-1]
     if windows["count"] < 2:
         yield "windows.count: at least 2 are needed to fit heads to one half of them"
     if asked > there:
         yield (
-            f"vocabularies.per_column: {section['per_column']} for each of {ranks[-1]} columns are {asked} positions, and "
-            f"every other window has {there} together; raise windows.count or windows.scored"
+            f"vocabularies.per_column: {section['per_column']} for each of {ranks[-1]} columns are {asked} positions, "
+            f"and every other window has {there} together; raise windows.count or windows.scored"
         )
 
 

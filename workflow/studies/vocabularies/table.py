@@ -88,7 +88,7 @@ def one_vocabulary(
 def of_added(
     sums: Mapping[int, Mapping[str, WindowSums]], members: Mapping[int, str], resamples: int, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield rows of the KL that a trained rank adds to the widest trained one, and shares of it that heads force more."""
+    """Yield rows of the KL that a trained rank adds to the widest one trained, and the shares that heads force of it."""
     widest = max(sums, default=0)
     for rank, own in sums.items():
         if rank == widest:
@@ -182,12 +182,14 @@ def joined(own: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> pd.DataFram
         part = table[table.vocabulary.notna()]
         if part.empty:
             raise UserError(
-                f"{path}: no table of vocabularies; name tables/vocabularies.csv of another config in vocabularies.beside"
+                f"{path}: no table of vocabularies; name tables/vocabularies.csv of another config in "
+                "vocabularies.beside"
             )
         for key in dict.fromkeys(zip(part.truth, part.vocabulary, strict=True)):
             if key in seen:
                 raise UserError(
-                    f"{path}: {key[1]:,} tokens of {key[0]} are those of {seen[key]}, too; take one out of vocabularies.beside"
+                    f"{path}: {key[1]:,} tokens of {key[0]} are those of {seen[key]}, too; take one out of "
+                    "vocabularies.beside"
                 )
             seen[key] = path
         parts.append(part)
