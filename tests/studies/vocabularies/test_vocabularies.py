@@ -76,9 +76,13 @@ def test_needed_ranks_have_intervals_over_windows_and_words_where_they_lie_beyon
     assert fitted["value"] == pytest.approx(4 * 4 ** math.log10(2))
     trained = one(table, measure="needed_of_trained_0.1")
     assert trained["value"] == pytest.approx(4 * 4 ** math.log10(8))
-    easy = one_vocabulary(measured(scale=0.2, trained=False), {}, "truth", 200, 1)
+    easy = one_vocabulary(measured(scale=0.1, trained=False), {}, "truth", 200, 1)
     assert one(easy, measure="needed_0.1")["note"] == "at most 4"
     assert chosen(easy, measure="needed_of_trained_0.1").empty
+    partly = one(one_vocabulary(measured(scale=0.2), {}, "truth", 200, 1), measure="needed_0.1")
+    assert partly["note"] == "at most 4 [at most 4, 5]"
+    assert math.isnan(partly["low"])
+    assert 4 < partly["high"] < 6
 
 
 def test_levels_and_what_a_rank_adds_by_hand(table):

@@ -16,13 +16,12 @@ def ranks_needed(table: pd.DataFrame) -> Iterator[str]:
     of_vocabularies = table[table.vocabulary.notna()]
     several = of_vocabularies.truth.nunique() > 1
     for (v, truth), part in of_vocabularies.groupby(["vocabulary", "truth"], sort=False):
-        ranks = chosen(part, measure=BEST)["rank"].tolist()
         told = []
         for nats in TARGETS:
             (held,), (fitted,) = (
                 chosen(part, measure=needed(curve, nats)).to_dict("records") for curve in (BEST, FITTED)
             )
-            told.append(f"for {nats:g} nats {shown(held, ranks)} (where fitted {shown(fitted, ranks)})")
+            told.append(f"for {nats:g} nats {shown(held)} (where fitted {shown(fitted)})")
         against = f"Over {v:,} tokens, against {named(truth, several)}"
         yield f"{against}, the best head found needs this rank: {', '.join(told)}."
 

@@ -88,7 +88,7 @@ def one_vocabulary(
 def of_added(
     sums: Mapping[int, Mapping[str, WindowSums]], members: Mapping[int, str], resamples: int, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield rows of the KL that a trained rank adds to the widest one trained, and the shares that heads force of it."""
+    """Yield rows of the KL that a trained rank adds to the widest one trained, and shares of it that heads force."""
     widest = max(sums, default=0)
     for rank, own in sums.items():
         if rank == widest:
@@ -116,25 +116,35 @@ def combined(start: WindowSums, more: WindowSums, less: WindowSums) -> WindowSum
 def smallest_ranks(sums: Sums, curve: str, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
     """Yield a row for each target: the smallest rank of a curve that forces no more, its interval over windows.
 
-    Each draw takes the same windows at all ranks. What lies above the largest or below the smallest rank has no number;
-    where the value does, `note` says which.
+    Each draw takes the same windows at all ranks. What lies beyond the ranks has no number; then `note` has words.
     """
     ranks = sorted(sums)
-    count = np.array([n for _, n in sorted(sums[ranks[0]].count.items())], float)
+    count = np.array([[n for _, n in sorted(sums[rank].count.items())] for rank in ranks], float)
     totals = np.array([[total for _, total in sorted(sums[rank].totals().items())] for rank in ranks])
-    draws = np.concatenate([*draw_windows(len(count), resamples, seed)]) if len(count) > 1 else None
+    windows = count.shape[1]
+    draws = np.concatenate([*draw_windows(windows, resamples, seed)]) if windows > 1 else None
+    means = None if draws is None else totals[:, draws].sum(axis=2) / count[:, draws].sum(axis=2)
     for nats in TARGETS:
-        value = crossing(ranks, totals.sum(axis=1) / count.sum(), nats)
+        value = crossing(ranks, totals.sum(axis=1) / count.sum(axis=1), nats)
         low = high = math.nan
-        if draws is not None:
-            means = totals[:, draws].sum(axis=2) / count[draws].sum(axis=1)
+        if means is not None:
             found = [crossing(ranks, column, nats) for column in means.T]
             low, high = np.quantile(found, [LEVEL, 1 - LEVEL], method="nearest").tolist()  # infinite ends stay so
-        note = f"more than {ranks[-1]}" if value == math.inf else f"at most {ranks[0]}" if value == 0 else None
-        numbered = {
-            name: end if 0 < end < math.inf else None for name, end in (("value", value), ("low", low), ("high", high))
-        }
-        yield {"measure": needed(curve, nats), **numbered, "n": int(count.sum()), "unit": "dimensions", "note": note}
+        ends = {"value": value, "low": low, "high": high}
+        numbered = {name: end if 0 < end < math.inf else None for name, end in ends.items()}
+        note = in_words(ranks, **ends) if None in numbered.values() else None
+        own = {"measure": needed(curve, nats), "n": int(count[-1].sum()), "unit": "dimensions", "note": note}
+        yield {**own, **numbered}
+
+
+def in_words(ranks: Sequence[int], value: float, low: float, high: float) -> str:
+    """Return a rank with its interval, 0 and infinite ends as what lies beyond the measured ranks."""
+
+    def one(end: float) -> str:
+        return f"more than {ranks[-1]}" if end == math.inf else f"at most {ranks[0]}" if end == 0 else f"{end:.0f}"
+
+    told = [one(end) for end in (value, low, high)]
+    return told[0] if math.isnan(low) or len({*told}) == 1 else f"{told[0]} [{told[1]}, {told[2]}]"
 
 
 def crossing(ranks: Sequence[int], forced: np.ndarray, nats: float) -> float:
@@ -197,13 +207,9 @@ def joined(own: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> pd.DataFram
     return record(pd.concat([table, record(growths(table))]) if len(parts) > 1 else table)
 
 
-def shown(row: Mapping[str, Any], ranks: Sequence[int]) -> str:
-    """Return the rank that a target needs with its interval, in words where an end lies beyond the ranks."""
-    below, above = f"at most {min(ranks)}", f"more than {max(ranks)}"
-    value = row["note"] if pd.isna(row["value"]) else f"{row['value']:.0f}"
-    low = f"{row['low']:.0f}" if pd.notna(row["low"]) else above if value == above else below
-    high = f"{row['high']:.0f}" if pd.notna(row["high"]) else below if value == below else above
-    return value if low == high == value else f"{value} [{low}, {high}]"
+def shown(row: Mapping[str, Any]) -> str:
+    """Return the rank that a target needs with its interval, in words where an end lies beyond the measured ranks."""
+    return row["note"] if pd.notna(row["note"]) else f"{row['value']:.0f} [{row['low']:.0f}, {row['high']:.0f}]"
 
 
 def vocabularies_page(table: pd.DataFrame) -> Page:
@@ -226,9 +232,8 @@ def vocabularies_page(table: pd.DataFrame) -> Page:
 def _needed_rows(table: pd.DataFrame) -> Iterator[dict[str, Value | str | None]]:
     for (v, truth), part in table[table.vocabulary.notna()].groupby(["vocabulary", "truth"], sort=False):
         for curve, words in CURVES.items():
-            ranks = chosen(part, measure=curve)["rank"].tolist()
             cells = {
-                f"{nats:g} nats": shown(row, ranks)
+                f"{nats:g} nats": shown(row)
                 for nats in TARGETS
                 for row in chosen(part, measure=needed(curve, nats)).to_dict("records")
             }
