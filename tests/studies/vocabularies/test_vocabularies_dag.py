@@ -12,7 +12,10 @@ from oversmoothing.tables.record import chosen, read_record
 from studies.vocabularies.measure import HEADS
 
 TABLE = "results/tables/vocabularies.csv"
-CONFIG = "vocabularies: {{ranks: [2, 4], least: 48, held_per_window: 3, beside: [{beside}]}}\nresults: {results}\n"
+CONFIG = """
+results: {results}
+vocabularies: {{ranks: [2, 4], least: 48, per_column: 4, held_per_window: 3, beside: [{beside}]}}
+"""
 
 
 def test_two_vocabularies_stand_in_the_table_of_the_second(copy):

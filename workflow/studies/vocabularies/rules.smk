@@ -21,7 +21,7 @@ rule vocabulary_heads:
     wildcard_constraints:
         rank=one_of(map(str, config["vocabularies"]["ranks"])),
     resources:
-        **per_attempt(mem_mb=6000, runtime=240),
+        **per_attempt(mem_mb=8000, runtime=240),
     params:
         settings=lambda wildcards: vocabularies.fit_settings(config, int(wildcards.rank)),
     script:
