@@ -14,7 +14,7 @@ from plan.run import Run
 from studies.vocabularies.figure import draw
 from studies.vocabularies.finding import grows, ranks_needed
 from studies.vocabularies.measure import cut
-from studies.vocabularies.plan import fit_settings, head, mistakes, tables
+from studies.vocabularies.plan import fit_settings, head, mistakes, tables, truth
 from studies.vocabularies.table import crossing, growths, joined, one_vocabulary, vocabularies_page
 
 RANKS = (4, 16, 64)
@@ -194,3 +194,15 @@ def test_mistakes_name_the_key(section, message):
     (found,) = mistakes(config(**section))
     assert message in found
     assert found.startswith("vocabularies.")
+
+
+def test_the_truth_is_the_first_whose_head_is_known():
+    """Over bytes the logits of a model of the hub are stored, and no head; a byte view has none."""
+    hub = {"hub": "owner/name", "layout": "causal_lm", "byte_offset": 3}
+    truths = [{"name": "hub", **hub}, {"name": "own", "model": {}}]
+    assert truth(default(truths=truths)).name == "own"
+    section = {"vocabularies": {"ranks": [4], "per_column": 10, "least": 64}}
+    (found,) = mistakes(default(truths=truths[:1], **section))
+    assert "no truth has a head" in found
+    over_tokens = default(tokens={"tokenizer": "owner/name"}, truths=[{"name": "hub", "hub": "owner/name"}], **section)
+    assert head(Run(over_tokens), 5) == "results/logits/hub.head.safetensors"

@@ -45,7 +45,7 @@ def main(job: Job) -> None:
     """Read a truth and a head, and the logits of its model if it is trained; write a row per position."""
     settings, model = job.params.settings, job.input.get("model")
     rank = settings["rank"]
-    at, p, log_q = drawn(job.input.truth, model or None, settings)
+    at, p, log_q = drawn(job.input.truth, model[0] if model else None, settings)
     head = read_model_head(job.input.weights)
     start = head.weights.astype(np.float64)
     if not settings["trained"]:

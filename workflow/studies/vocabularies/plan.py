@@ -3,20 +3,21 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plan.model_types import Hub, Trained
+from plan.model_types import Hub, Model, Trained
 from plan.models import by_name
 from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
 from plan.table import Shown, Table
+from plan.tokens import over_bytes
 
 Config = Mapping[str, Any]
 
 
-def truth(config: Config) -> str:
-    """Return the name of the truth that heads are fitted to."""
-    name: str = config["truths"][0]["name"]
-    return name
+def truth(config: Config) -> Model | None:
+    """Return the truth that heads are fitted to: the first whose head is known; None if there is no such one."""
+    models = (by_name(config)[entry["name"]] for entry in config["truths"])
+    return next((own for own in models if own.linear and not (over_bytes(config) and isinstance(own, Hub))), None)
 
 
 def trained(config: Config) -> dict[int, str]:
@@ -43,9 +44,9 @@ def mistakes(config: Config) -> Iterator[str]:
         return
     if sorted(ranks) != ranks:
         yield f"vocabularies.ranks: {ranks} do not increase; sort them"
-    model = by_name(config)[truth(config)]
-    if not model.linear:
-        yield f"vocabularies.ranks: {model.name}, the first of truths, has no head over these tokens; put another first"
+    model = truth(config)
+    if model is None:
+        yield "vocabularies.ranks: no truth has a head over what models read; add one that is trained here to truths"
     if isinstance(model, Trained) and ranks[-1] >= (columns := model.rank or model.shape["width"]):
         yield (
             f"vocabularies.ranks: {ranks[-1]}, but the head of {model.name} has {columns} columns, so that from there "
@@ -75,15 +76,16 @@ def head(run: Run, rank: int) -> str:
     """Return the file of the head from which the second start is made: the trained one, or else the truth's."""
     if rank in (members := trained(run.config)):
         return run.weights.format(model=members[rank])
-    name = truth(run.config)
-    path = run.logits.replace(".parquet", ".head.safetensors") if isinstance(run.models[name], Hub) else run.weights
-    return path.format(model=name)
+    own = truth(run.config)
+    assert own is not None  # see `mistakes`
+    path = run.logits.replace(".parquet", ".head.safetensors") if isinstance(own, Hub) else run.weights
+    return path.format(model=own.name)
 
 
 def tables(run: Run) -> Iterator[Table]:
     """Yield the table and its figure, if ranks are asked for."""
-    section = run.config["vocabularies"]
-    if section["ranks"]:
+    section, own = run.config["vocabularies"], truth(run.config)
+    if section["ranks"] and own:
         yield Table(
             "vocabularies_table",
             "show.py",
@@ -91,7 +93,7 @@ def tables(run: Run) -> Iterator[Table]:
                 "measured": [measured(run).format(rank=rank) for rank in section["ranks"]],
                 "beside": section["beside"],
             },
-            settings(**run.config["statistics"], truth=truth(run.config), members=trained(run.config)),
+            settings(**run.config["statistics"], truth=own.name, members=trained(run.config)),
             table=Shown("vocabularies", "0 Findings", "How many dimensions a vocabulary needs: the numbers"),
             figure=Shown("vocabularies", "0 Findings", "How many dimensions a vocabulary needs"),
         )
