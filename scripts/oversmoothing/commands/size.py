@@ -153,12 +153,12 @@ def report(measured: dict[str, Any]) -> str:
 
 
 def _of_nearest(rows: Sequence[dict[str, str]]) -> list[str]:
-    """Lines of what the kept study says of the nearest vocabulary."""
+    """Lines of what the kept run says of the nearest vocabulary."""
     if not rows:
         return []
     tokens = int(rows[0]["vocabulary"])
     lines = [f"  at most {row['nats']} nats: rank {row['rank']}, if {row['truth']} is the truth" for row in rows]
-    return ["", f"  In the kept study `vocabularies`, on another text, over {tokens:,} tokens:", *lines]
+    return ["", f"  In the kept run `vocabularies`, on another text, over {tokens:,} tokens:", *lines]
 
 
 def _drafts(part: dict[str, Any], name: str) -> list[str]:

@@ -21,7 +21,7 @@ from tqdm import tqdm
 from oversmoothing.commands.one_head.text import Passage, over_passages
 from oversmoothing.measures.best_head import bytes_needed, fit, forced_by
 
-SHIPPED = Path(__file__).with_name("vocabularies.csv")  # `make docs` writes it, if a run of `vocabularies` is kept
+SHIPPED = Path(__file__).with_name("vocabularies.csv")  # `make docs` writes it, if such a run is kept
 FITTED_PER_COLUMN = 2  # positions, at least: with one per column every truth of the fitted half is given exactly
 
 
@@ -124,7 +124,7 @@ class Sizes:
 
 
 def of_nearest_vocabulary(tokens: int, path: Path = SHIPPED) -> list[dict[str, str]]:
-    """Return what the kept study `vocabularies` says of its vocabulary nearest in size, as a ratio; none without it.
+    """Return what the kept run `vocabularies` says of its vocabulary nearest in size, as a ratio; none without it.
 
     Rows have ``vocabulary``, ``truth``, ``nats`` and ``rank``, the rank that forces no more, with its interval.
     """

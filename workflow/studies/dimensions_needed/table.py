@@ -21,7 +21,7 @@ from oversmoothing.numerics.statistics import (
 from oversmoothing.tables.page import IN_BRACKETS, Page, Section, Value, pivot
 from oversmoothing.tables.record import chosen, numbers, record
 from oversmoothing.tables.story import legend
-from studies.vocabularies.names import (
+from studies.dimensions_needed.names import (
     ADDED,
     BEST,
     FITTED,
@@ -193,13 +193,13 @@ def joined(own: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> pd.DataFram
         if part.empty:
             raise UserError(
                 f"{path}: no table of vocabularies; name tables/vocabularies.csv of another config in "
-                "vocabularies.beside"
+                "dimensions_needed.beside"
             )
         for key in dict.fromkeys(zip(part.truth, part.vocabulary, strict=True)):
             if key in seen:
                 raise UserError(
                     f"{path}: {key[1]:,} tokens of {key[0]} are those of {seen[key]}, too; take one out of "
-                    "vocabularies.beside"
+                    "dimensions_needed.beside"
                 )
             seen[key] = path
         parts.append(part)

@@ -31,45 +31,45 @@ def trained(config: Config) -> dict[int, str]:
 
 def fit_settings(config: Config, rank: int) -> dict[str, Any]:
     """Return settings on which depends what the best head of a rank forces."""
-    section = config["vocabularies"]
+    section = config["dimensions_needed"]
     chosen = {key: section[key] for key in ("per_column", "least", "rounds", "held_per_window")}
     return settings(**chosen, rank=rank, trained=rank in trained(config), windows=config["windows"]["count"])
 
 
 def mistakes(config: Config) -> Iterator[str]:
     """Check that ranks increase, that the truth has a head of more columns, and that there are positions to fit to."""
-    section, windows = config["vocabularies"], config["windows"]
+    section, windows = config["dimensions_needed"], config["windows"]
     ranks = section["ranks"]
     if not ranks:
         return
     if sorted(ranks) != ranks:
-        yield f"vocabularies.ranks: {ranks} do not increase; sort them"
+        yield f"dimensions_needed.ranks: {ranks} do not increase; sort them"
     model = truth(config)
     if model is None:
-        yield "vocabularies.ranks: no truth has a head over what models read; add one that is trained here to truths"
+        yield "dimensions_needed.ranks: no truth has a head over what models read; add one to truths that is trained"
     if isinstance(model, Trained) and ranks[-1] >= (columns := model.rank or model.shape["width"]):
         yield (
-            f"vocabularies.ranks: {ranks[-1]}, but the head of {model.name} has {columns} columns, so that from there "
-            "on nothing is forced; leave these ranks out, or widen the truth"
+            f"dimensions_needed.ranks: {ranks[-1]}, but the head of {model.name} has {columns} columns, so that from "
+            "there on nothing is forced; leave these ranks out, or widen the truth"
         )
     there, asked = (windows["count"] + 1) // 2 * windows["scored"], section["per_column"] * ranks[-1]
     if windows["count"] < 2:
         yield "windows.count: at least 2 are needed to fit heads to one half of them"
     if asked > there:
         yield (
-            f"vocabularies.per_column: {section['per_column']} for each of {ranks[-1]} columns are {asked} positions, "
-            f"and every other window has {there} together; raise windows.count or windows.scored"
+            f"dimensions_needed.per_column: {section['per_column']} for each of {ranks[-1]} columns are {asked} "
+            f"positions, and every other window has {there} together; raise windows.count or windows.scored"
         )
 
 
 def files(config: Config) -> dict[str, str]:
     """Return the tables of other vocabularies, by key."""
-    return {f"vocabularies.beside.{i}": path for i, path in enumerate(config["vocabularies"]["beside"])}
+    return {f"dimensions_needed.beside.{i}": path for i, path in enumerate(config["dimensions_needed"]["beside"])}
 
 
 def measured(run: Run) -> str:
     """Return the file of what heads of a rank force, by ``{rank}``."""
-    return f"{run.results}/vocabularies/{{rank}}.parquet"
+    return f"{run.results}/dimensions_needed/{{rank}}.parquet"
 
 
 def head(run: Run, rank: int) -> str:
@@ -84,7 +84,7 @@ def head(run: Run, rank: int) -> str:
 
 def tables(run: Run) -> Iterator[Table]:
     """Yield the table and its figure, if ranks are asked for."""
-    section, own = run.config["vocabularies"], truth(run.config)
+    section, own = run.config["dimensions_needed"], truth(run.config)
     if section["ranks"] and own:
         yield Table(
             "vocabularies_table",

@@ -51,7 +51,7 @@ def main(job: Job) -> None:
     if not settings["trained"]:
         if rank >= start.shape[1]:
             raise UserError(
-                f"vocabularies.ranks: {rank}, but the truth's own head has {start.shape[1]} columns, so that from "
+                f"dimensions_needed.ranks: {rank}, but the truth's own head has {start.shape[1]} columns, so that from "
                 "there on nothing is forced; leave these ranks out"
             )
         start = cut(start, rank)

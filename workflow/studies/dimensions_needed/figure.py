@@ -14,8 +14,8 @@ from oversmoothing.tables.figures.style import (
     whiskers,
 )
 from oversmoothing.tables.record import chosen
-from studies.vocabularies.names import BEST, FITTED, TARGETS, TRAINED
-from studies.vocabularies.table import KNOWN
+from studies.dimensions_needed.names import BEST, FITTED, TARGETS, TRAINED
+from studies.dimensions_needed.table import KNOWN
 
 HEADS = {  # how the curves of a vocabulary are drawn, by what they are called
     "best head found, held out": (BEST, {"linestyle": "-"}),

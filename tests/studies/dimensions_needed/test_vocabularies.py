@@ -11,11 +11,11 @@ from oversmoothing.forced.projection import project
 from oversmoothing.jobs import UserError
 from oversmoothing.tables.record import chosen, record
 from plan.run import Run
-from studies.vocabularies.figure import draw
-from studies.vocabularies.finding import grows, ranks_needed
-from studies.vocabularies.measure import cut
-from studies.vocabularies.plan import fit_settings, head, mistakes, tables, truth
-from studies.vocabularies.table import crossing, growths, joined, one_vocabulary, vocabularies_page
+from studies.dimensions_needed.figure import draw
+from studies.dimensions_needed.finding import grows, ranks_needed
+from studies.dimensions_needed.measure import cut
+from studies.dimensions_needed.plan import fit_settings, head, mistakes, tables, truth
+from studies.dimensions_needed.table import crossing, growths, joined, one_vocabulary, vocabularies_page
 
 RANKS = (4, 16, 64)
 BEST = {4: 0.4, 16: 0.04, 64: 0.004}  # a straight line in logarithms: -log 10 / log 4 of both
@@ -168,7 +168,7 @@ def test_the_second_start_spans_the_leading_directions_of_a_head():
 
 def config(**section):
     family = [{"rank": 4}, {"rank": 288}]
-    return default(family=family, vocabularies={"ranks": [4, 8], "per_column": 10, "least": 64, **section})
+    return default(family=family, dimensions_needed={"ranks": [4, 8], "per_column": 10, "least": 64, **section})
 
 
 def test_the_plan_takes_the_trained_head_of_a_rank_or_else_the_truths():
@@ -178,7 +178,7 @@ def test_the_plan_takes_the_trained_head_of_a_rank_or_else_the_truths():
     assert fit_settings(run.config, 4)["trained"]
     assert not fit_settings(run.config, 8)["trained"]
     (table,) = tables(run)
-    assert table.inputs["measured"] == ["results/vocabularies/4.parquet", "results/vocabularies/8.parquet"]
+    assert table.inputs["measured"] == ["results/dimensions_needed/4.parquet", "results/dimensions_needed/8.parquet"]
     assert list(tables(Run(config(ranks=[])))) == []
 
 
@@ -193,7 +193,7 @@ def test_the_plan_takes_the_trained_head_of_a_rank_or_else_the_truths():
 def test_mistakes_name_the_key(section, message):
     (found,) = mistakes(config(**section))
     assert message in found
-    assert found.startswith("vocabularies.")
+    assert found.startswith("dimensions_needed.")
 
 
 def test_the_truth_is_the_first_whose_head_is_known():
@@ -201,7 +201,7 @@ def test_the_truth_is_the_first_whose_head_is_known():
     hub = {"hub": "owner/name", "layout": "causal_lm", "byte_offset": 3}
     truths = [{"name": "hub", **hub}, {"name": "own", "model": {}}]
     assert truth(default(truths=truths)).name == "own"
-    section = {"vocabularies": {"ranks": [4], "per_column": 10, "least": 64}}
+    section = {"dimensions_needed": {"ranks": [4], "per_column": 10, "least": 64}}
     (found,) = mistakes(default(truths=truths[:1], **section))
     assert "no truth has a head" in found
     over_tokens = default(tokens={"tokenizer": "owner/name"}, truths=[{"name": "hub", "hub": "owner/name"}], **section)

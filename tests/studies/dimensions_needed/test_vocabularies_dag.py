@@ -9,12 +9,12 @@ from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.scores.probabilities import softmax
 from oversmoothing.tables.record import chosen, read_record
-from studies.vocabularies.measure import HEADS
+from studies.dimensions_needed.measure import HEADS
 
 TABLE = "results/tables/vocabularies.csv"
 CONFIG = """
 results: {results}
-vocabularies: {{ranks: [2, 4], least: 48, per_column: 4, held_per_window: 3, beside: [{beside}]}}
+dimensions_needed: {{ranks: [2, 4], least: 48, per_column: 4, held_per_window: 3, beside: [{beside}]}}
 """
 
 
@@ -25,7 +25,7 @@ def test_two_vocabularies_stand_in_the_table_of_the_second(copy):
     )
     second = (*TOKENS, "tokens.yaml")
     output = copy.snakemake(TABLE, config=second, check=False)
-    assert "vocabularies.beside.0: no file results/bytes/tables/vocabularies.csv" in output
+    assert "dimensions_needed.beside.0: no file results/bytes/tables/vocabularies.csv" in output
     copy.snakemake("results/bytes/tables/vocabularies.csv", config=(TINY, "bytes.yaml"))
     copy.snakemake(TABLE, config=second)
     assert copy.planned(TABLE, config=second) == {}
@@ -45,7 +45,7 @@ def test_two_vocabularies_stand_in_the_table_of_the_second(copy):
 
 def what_is_written_is_what_the_library_finds(results):
     """At held positions the trained head forces what a projection says, and the best head was never fitted there."""
-    table = pq.read_table(results / "vocabularies/4.parquet")
+    table = pq.read_table(results / "dimensions_needed/4.parquet")
     assert table.schema.equals(HEADS)
     rows = table.to_pandas()
     assert set(rows.window[rows.fitted]).isdisjoint(rows.window[~rows.fitted])
@@ -57,12 +57,12 @@ def what_is_written_is_what_the_library_finds(results):
     head = read_model_head(results / "models/bn4-s1337/weights.safetensors")
     np.testing.assert_allclose(held.trained, project(head.weights, p).forced, atol=1e-8)
     assert (held.kl > held.trained - 1e-9).all()
-    without = pq.read_table(results / "vocabularies/2.parquet").to_pandas()
+    without = pq.read_table(results / "dimensions_needed/2.parquet").to_pandas()
     assert without.trained.isna().all()
     assert without.kl.isna().all()
     assert without.best.notna().all()
 
 
 def test_a_rank_that_the_truth_has_is_refused(copy):
-    (copy.folder / "wide.yaml").write_text("vocabularies: {ranks: [24], per_column: 1}\n")
+    (copy.folder / "wide.yaml").write_text("dimensions_needed: {ranks: [24], per_column: 1}\n")
     assert "24, but the head of truth has 24 columns" in copy.snakemake(TABLE, config=(TINY, "wide.yaml"), check=False)

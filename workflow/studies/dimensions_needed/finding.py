@@ -7,8 +7,8 @@ import pandas as pd
 from oversmoothing.claims.story.answers import selected
 from oversmoothing.tables.figures.style import named
 from oversmoothing.tables.record import chosen
-from studies.vocabularies.names import BEST, FITTED, TARGETS, growth, needed
-from studies.vocabularies.table import shown
+from studies.dimensions_needed.names import BEST, FITTED, TARGETS, growth, needed
+from studies.dimensions_needed.table import shown
 
 
 def ranks_needed(table: pd.DataFrame) -> Iterator[str]:

@@ -7,8 +7,8 @@ from oversmoothing.store.parquet import read_table
 from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.formats import write_record
 from oversmoothing.tables.record import read_record
-from studies.vocabularies.figure import draw
-from studies.vocabularies.table import joined, one_vocabulary, vocabularies_page
+from studies.dimensions_needed.figure import draw
+from studies.dimensions_needed.table import joined, one_vocabulary, vocabularies_page
 
 
 def main(job: Job) -> None:
