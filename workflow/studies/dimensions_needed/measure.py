@@ -63,21 +63,15 @@ def main(job: Job) -> None:
         )
     held = forced_by(best.weights, p[~fitted])
     columns = {name: np.full(len(p), np.nan) for name in ("best", "other_start", "trained", "kl", "gap")}
-    columns["best"][fitted], columns["other_start"][fitted], columns["gap"][fitted] = (
-        best.forced,
-        other.forced,
-        best.gap,
-    )
-    columns["best"][~fitted], columns["gap"][~fitted] = held.forced, held.gap
+    columns["best"][fitted], columns["best"][~fitted] = best.forced, held.forced
+    columns["other_start"][fitted] = other.forced
+    columns["gap"][fitted], columns["gap"][~fitted] = best.gap, held.gap
     if log_q is not None:
         own = forced_by(head.weights, p[~fitted])
         columns["trained"][~fitted], columns["kl"][~fitted] = own.forced, divergence(p[~fitted], log_q[~fitted])
         columns["gap"][~fitted] = np.maximum(held.gap, own.gap)
-    vocabulary = np.full(len(p), p.shape[1])
-    arrays = [
-        pa.array(({**at, **columns, "vocabulary": vocabulary})[field.name], field.type, from_pandas=True)
-        for field in HEADS
-    ]
+    found = {**at, **columns, "vocabulary": np.full(len(p), p.shape[1])}
+    arrays = [pa.array(found[field.name], field.type, from_pandas=True) for field in HEADS]
     write_table(job.output[0], pa.Table.from_arrays(arrays, schema=HEADS), provenance(settings))
 
 
