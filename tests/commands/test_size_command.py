@@ -8,7 +8,8 @@ import torch
 from hub_models import TEXT, write_gemma2
 
 from oversmoothing.commands import main
-from oversmoothing.commands.one_head.size import Sizes, by_kept, order_of
+from oversmoothing.commands import size as command
+from oversmoothing.commands.one_head.size import Sizes, by_kept, of_nearest_vocabulary, order_of
 from oversmoothing.commands.one_head.text import Passage
 from oversmoothing.commands.size import needed, report
 from oversmoothing.forced.projection import project
@@ -17,6 +18,7 @@ from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.model import GPT
 from oversmoothing.models.weights import save_model
 
+FEW = "--positions", 3, "--advice", 1
 pytestmark = pytest.mark.usefixtures("no_network")
 
 
@@ -99,6 +101,36 @@ def test_the_mass_on_the_commonest_tokens_by_hand():
     found = by_kept(p, np.array([0, 1]), order, [1, 2, 3, 4, 5])
     assert [row.size for row in found] == [1, 2, 3]
     assert [row.acceptance for row in found] == pytest.approx([0.35, 0.55, 0.725])
+
+
+def test_advice_is_one_sentence_with_both_intervals(llama, capsys):
+    found = size(llama, "--positions", "120", "--advice", "2")
+    two, four = found["ranks"]
+    assert [row["rank"] for row in found["ranks"]] == [2, 4]
+    told = [f"at most {row['forced']:.3g} [{row['low']:.3g}, {row['high']:.3g}] nats" for row in (two, four)]
+    said = f"A head of 2 dimensions over 299 tokens forces {told[0]} a token of this truth; 4 would force {told[1]}."
+    assert found["advice"] == said
+    assert said in " ".join(capsys.readouterr().out.split())
+    of_all = size(llama, "--positions", "120", "--ranks", "1", "--advice", "20")  # the truth's own head has 16 columns
+    said = "A head of 16 dimensions over 299 tokens forces nothing, 0 nats a token of this truth."
+    assert of_all["advice"] == said
+    assert "advice" not in size(llama, "--positions", "120", "--ranks", "1")
+
+
+def test_the_kept_study_stands_beside_if_there_is_one(llama, tmp_path, monkeypatch, capsys):
+    table = tmp_path / "vocabularies.csv"
+    assert of_nearest_vocabulary(299, table) == []
+    table.write_text(
+        'vocabulary,truth,nats,rank\n256,truth,0.1,"8 [7, 9]"\n256,truth,0.001,more than 256\n8192,truth,0.1,99\n'
+    )
+    near, far = of_nearest_vocabulary(299, table), of_nearest_vocabulary(1500, table)
+    assert [row["rank"] for row in near] == ["8 [7, 9]", "more than 256"]
+    assert [row["rank"] for row in far] == ["99"]  # 1,500 is nearer to 8,192, as a ratio
+    monkeypatch.setattr(command, "of_nearest_vocabulary", lambda tokens: of_nearest_vocabulary(tokens, table))
+    assert size(llama, "--positions", "120", "--ranks", "1")["vocabularies"] == near
+    printed = capsys.readouterr().out
+    assert "on another text, over 256 tokens:\n  at most 0.1 nats: rank 8 [7, 9], if truth is the truth\n" in printed
+    assert "  at most 0.001 nats: rank more than 256, if truth is the truth" in printed
 
 
 def test_a_truth_that_caps_its_logits_is_no_head_of_its_width(tmp_path, capsys):
@@ -207,6 +239,7 @@ def test_mistakes_are_one_line(llama, studied, tmp_path, refused, capsys):
         ("GiB, and --memory is 0.0001", llama, book, "--positions", 100, "--memory", 1e-4),
         ("at least 2 tokens", llama, tmp_path / "short.txt"),
         ("one passage alone cannot be divided", llama, tmp_path / "one.txt", "--positions", 4),
+        ("--advice names no number without its interval, which needs 4 passages", llama, book, *FEW),
         ("is a model over bytes of a study, with no id", studied, book, "--bos", 3),
         ("bos 400 is none of its 301 ids", llama, book, "--bos", 400),
         ("only models over bytes", tmp_path / "tokens", studied / "book.txt"),

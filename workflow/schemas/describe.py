@@ -14,11 +14,13 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import pandas as pd
 import yaml
 
 from oversmoothing import argmaxability, bat, forced
+from oversmoothing.commands.one_head.size import SHIPPED
 from oversmoothing.tables.quantities import environment
-from oversmoothing.tables.record import documentation
+from oversmoothing.tables.record import documentation, read_record
 from pages import kept
 from pages.kept import ROOT
 from plan import studies
@@ -27,6 +29,7 @@ from schemas.config import read_schema
 METHODS = (FunctionType, property, functools.cached_property)
 PACKAGES: tuple[ModuleType, ...] = (bat, forced, argmaxability)  # which others may import
 SOURCES = ROOT / "docs/source"
+VOCABULARIES = kept.STUDIES / "vocabularies/tables/vocabularies.csv"
 BEGIN, END = "<!-- {}: written by `make docs` -->", "<!-- end of {} -->"
 SUBJECTS = {  # headings of config/README.md, in order, and the sections of each; those of studies are the last
     "What is made, and where": ("results", "wanted", "studies", "checkpoints", "assets", "device"),
@@ -45,6 +48,20 @@ def main() -> None:
         path.write_text(updated(path), encoding="utf-8")
     for path in pages():
         path.write_text(rendered(path), encoding="utf-8")
+    if (needs := needed_ranks()) is not None:
+        SHIPPED.write_text(needs, encoding="utf-8")
+
+
+def needed_ranks() -> str | None:
+    """Return the table that `oversmoothing size` reads, from the kept run of `vocabularies`; None if none is kept."""
+    if not VOCABULARIES.is_file():
+        return None
+    table = read_record(VOCABULARIES)
+    nats = table.measure.str.extract(r"^needed_([\d.]+)$", expand=False)
+    ends = zip(table.value, table.low, table.high, strict=True)
+    told = table.note.fillna(pd.Series([f"{value:.0f} [{low:.0f}, {high:.0f}]" for value, low, high in ends]))
+    needed = table[["vocabulary", "truth"]].assign(nats=nats, rank=told)[nats.notna()]
+    return str(needed.to_csv(index=False, lineterminator="\n"))
 
 
 def pages() -> list[Path]:

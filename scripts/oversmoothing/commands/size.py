@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from oversmoothing.commands.one_head.forced import distributions_at
-from oversmoothing.commands.one_head.size import Sizes, by_kept, order_of, refusal
+from oversmoothing.commands.one_head.size import Size, Sizes, by_kept, of_nearest_vocabulary, order_of, refusal
 from oversmoothing.commands.one_head.text import Passage, owners, passages, shown
 from oversmoothing.commands.one_model import compute_of, tell
 from oversmoothing.data.files import read_beginning
@@ -47,6 +47,11 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     passage = owners(chosen)
     if len(chosen) < 2:
         raise UserError(f"{options.text}: one passage alone cannot be divided; give a longer text or more --positions")
+    if options.advice and len(chosen) < 4:
+        raise UserError(
+            f"{options.text}: --advice names no number without its interval, which needs 4 passages, not "
+            f"{len(chosen)}; give a longer text or more --positions"
+        )
     rows, width = model.head.weight.shape
     bias, cap = model.head.bias is not None, model.cap
     columns = width + bias if cap is None else rows - 1  # capped logits lie in no smaller space
@@ -67,6 +72,10 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         "smallest": smallest,
         "searched": options.search,
     }
+    if beside := of_nearest_vocabulary(rows):
+        measured["vocabularies"] = beside
+    if options.advice:
+        measured["advice"] = advice(by_rank, min(options.advice, sizes.full), rows)
     ranks = [size.rank for size in by_rank]
     return measured | ({"draft": drafts(sizes, tokens, chosen, options.kept, ranks)} if options.draft else {})
 
@@ -79,6 +88,19 @@ def needed(sizes: Sizes, nats: float, search: bool) -> dict[str, Any]:
     beyond = search and sizes.smallest(nats) is None
     low, high = sizes.bracket(nats)
     return {"nats": nats, "above": low, "rank": None if beyond else high}
+
+
+def advice(by_rank: Sequence[Size], width: int, tokens: int) -> str:
+    """Return what a head of a planned width forces, beside the largest rank, in one sentence with both intervals."""
+    planned = next(size for size in by_rank if size.rank == width)
+    largest = max(by_rank, key=lambda size: size.rank)
+    told = f"A head of {width:,} dimensions over {tokens:,} tokens forces {_at_most(planned)} a token of this truth"
+    return f"{told}; {largest.rank:,} would force {_at_most(largest)}." if largest.rank > width else f"{told}."
+
+
+def _at_most(size: Size) -> str:
+    row = asdict(size)
+    return f"at most {shown(row, 'forced', '.3g')} nats" if size.forced else "nothing, 0 nats"
 
 
 def drafts(
@@ -115,6 +137,7 @@ def report(measured: dict[str, Any]) -> str:
         "",
         *(f"  at most {row['nats']:g} nats: {_needed(row)}" for row in measured["smallest"]),
         *([] if measured["searched"] else ["  No other rank was fitted; --search finds the smallest."]),
+        *_of_nearest(measured.get("vocabularies", [])),
         "",
         fill(
             "A rank forces the KL divergence from the truth that is left when every hidden state is the best one. "
@@ -124,8 +147,18 @@ def report(measured: dict[str, Any]) -> str:
             WIDTH,
         ),
         *(_drafts(measured["draft"], name) if "draft" in measured else ()),
+        *(["", fill(measured["advice"], WIDTH)] if "advice" in measured else ()),
     ]
     return "\n".join(lines)
+
+
+def _of_nearest(rows: Sequence[dict[str, str]]) -> list[str]:
+    """Lines of what the kept run says of the nearest vocabulary."""
+    if not rows:
+        return []
+    tokens = int(rows[0]["vocabulary"])
+    lines = [f"  at most {row['nats']} nats: rank {row['rank']}, if {row['truth']} is the truth" for row in rows]
+    return ["", f"  In the kept run `vocabularies`, on another text, over {tokens:,} tokens:", *lines]
 
 
 def _drafts(part: dict[str, Any], name: str) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from oversmoothing.forced.best_head import TOLERANCE, BestHead, best_head, bytes_needed
+from oversmoothing.forced.best_head import ROUNDS, TOLERANCE, BestHead, best_head, bytes_needed
 from oversmoothing.forced.projection import Projection, project
 from oversmoothing.models.heads import ModelHead
 
@@ -12,10 +12,17 @@ __all__ = ["beside_best", "bytes_needed", "fit", "forced_by"]
 
 
 def fit(
-    p: np.ndarray, rank: int, start: np.ndarray | None = None, step: Callable[[], object] = lambda: None
+    p: np.ndarray,
+    rank: int,
+    start: np.ndarray | None = None,
+    step: Callable[[], object] = lambda: None,
+    rounds: int = ROUNDS,
 ) -> BestHead:
-    """Return the head of a rank that was found to force least of truths p (n, v); `step` is told of iterations."""
-    return best_head(p, rank, start, step=step)
+    """Return the head of a rank that was found to force least of truths p (n, v).
+
+    `step` is told of iterations, and `rounds` are those of `forced.best_head`.
+    """
+    return best_head(p, rank, start, rounds=rounds, step=step)
 
 
 def forced_by(weights: np.ndarray, p: np.ndarray) -> Projection:

@@ -59,6 +59,7 @@ KEYS = {
     "token": Column(TEXT, "what the text is cut into"),
     "context": Column(WHOLE, "tokens before the one that follows"),
     "dimensions": Column(WHOLE, "rank of the approximation of a matrix"),
+    "vocabulary": Column(WHOLE, "number of tokens that a head predicts"),
     "class": Column(WHOLE, "byte or token"),
     "law": Column(TEXT, "the law that its text was drawn from"),
     "sequences": Column(WHOLE, "of the text that it learned"),

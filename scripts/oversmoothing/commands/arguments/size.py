@@ -10,6 +10,7 @@ from oversmoothing.jobs import UserError
 
 EXAMPLE = "example: oversmoothing size --truth EleutherAI/pythia-70m --text book.txt"
 RANKS = "to fit; one that forces nothing is shown as the smallest that forces nothing (default: 4,8,16,32)"
+DEFAULT = 4, 8, 16, 32
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -21,7 +22,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     command.add_argument("--truth", required=True, metavar="MODEL", help=what)
     command.add_argument("--text", required=True, metavar="FILE", help=TEXT)
-    command.number("--ranks", type=numbers, low=1, default=(4, 8, 16, 32), metavar="R,R,...", help=RANKS)
+    command.number("--ranks", type=numbers, low=1, metavar="R,R,...", help=RANKS)
     what = (
         "find the smallest ranks that force at most 0.1, 0.01 and 0.001 nats, by doubling and bisection, which fits "
         "further ranks; without it only --ranks are fitted, and the report says between which the smallest lies"
@@ -31,6 +32,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     command.number("--positions", low=2, default=1000, help=f"{what}(default: %(default)s)")
     what = "that a fit may take (default: %(default)s)"
     command.number("--memory", type=float, low=0, above=True, default=4, metavar="GIB", help=what)
+    what = (
+        "one sentence on a head of WIDTH columns, beside the largest of --ranks, which are WIDTH and twice that unless "
+        "they are given"
+    )
+    command.number("--advice", low=1, metavar="WIDTH", help=what)
     what = "also how often the model accepts the drafts of small ones, by tokens kept and by rank"
     command.add_argument("--draft", action="store_true", help=what)
     kept = "tokens that a draft keeps, the commonest (default: a 32nd to half of the vocabulary)"
@@ -39,6 +45,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options = command.parse_args(arguments)
     if options.kept and not options.draft:
         raise UserError("--kept: it is of drafts; add --draft, or leave it out")
+    planned = () if options.advice is None else (options.advice,)
+    given = options.ranks or (*planned, *(2 * width for width in planned)) or DEFAULT
+    options.ranks = tuple(sorted({*given, *planned}))
     check_text(options.text, options.column)
     check_json(options.json, "truth", "ranks", "smallest")
     return options

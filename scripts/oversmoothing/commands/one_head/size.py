@@ -7,10 +7,13 @@ of sum_i min(p_i, q_i), which is 1 less the total variation (Leviathan et al. 20
 is accepted at most as often as the truth draws one of them.
 """
 
+import csv
+import math
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from tqdm import tqdm
@@ -18,6 +21,7 @@ from tqdm import tqdm
 from oversmoothing.commands.one_head.text import Passage, over_passages
 from oversmoothing.measures.best_head import bytes_needed, fit, forced_by
 
+SHIPPED = Path(__file__).with_name("vocabularies.csv")  # `make docs` writes it, if such a run is kept
 FITTED_PER_COLUMN = 2  # positions, at least: with one per column every truth of the fitted half is given exactly
 
 
@@ -117,6 +121,19 @@ class Sizes:
             middle = (low + high) // 2
             high, low = (middle, low) if self.of(middle).forced <= nats else (high, middle)
         return high
+
+
+def of_nearest_vocabulary(tokens: int, path: Path = SHIPPED) -> list[dict[str, str]]:
+    """Return what the kept run `vocabularies` says of its vocabulary nearest in size, as a ratio; none without it.
+
+    Rows have ``vocabulary``, ``truth``, ``nats`` and ``rank``, the rank that forces no more, with its interval.
+    """
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    nearest = min(rows, key=lambda row: abs(math.log(int(row["vocabulary"]) / tokens)))["vocabulary"]
+    return [row for row in rows if row["vocabulary"] == nearest]
 
 
 def order_of(tokens: np.ndarray, held: Sequence[Passage]) -> np.ndarray:
