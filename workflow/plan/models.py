@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any
 
 from oversmoothing.hub.names import asset_name
+from oversmoothing.training.schedule import STABLE
 from plan import studies
 from plan.arms import ALONE, FAMILY, KINDS_OF_FAMILY, TRUNCATED, Arm, asked
 from plan.model_types import ByBytes, Checkpoint, DerivedHead, Hub, Model, Trained, Trial, of_type
@@ -174,7 +175,7 @@ def trained_member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: in
     """Return the member of the family that an entry asks for."""
     arm = asked(entry)
     shape, training = ({key: entry[key] for key in keys} for keys in (arm.model, arm.training))
-    if "max_steps" in training:  # the rate rises over the same share of all steps
+    if "max_steps" in training and config["training"]["decay"] != STABLE:  # the rate rises over the same share of steps
         share = training["max_steps"] / config["training"]["max_steps"]
         training["warmup_steps"] = max(1, round(share * config["training"]["warmup_steps"]))
     trained = _training_settings(config, {**shape, **arm.fixed}, training, seed)
@@ -237,10 +238,16 @@ def _full_model(models: Iterable[Model], seed: int) -> Model | None:
     return max(trained, key=lambda model: model.rank or 0, default=None)
 
 
+def used(training: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of a training without those that its decay does not use."""
+    unused = () if training["decay"] == STABLE else ("decay_share",)
+    return {key: value for key, value in training.items() if key not in unused}
+
+
 def _training_settings(
     config: Mapping[str, Any], shape: Mapping[str, Any], training: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    together = {**config["training"], **training}
+    together = used(config["training"] | dict(training))
     del together["processes"]
     return settings(
         model={**config["model"], **vocabulary(config), "rank": None, **shape}, training=together, seed=seed
