@@ -29,7 +29,7 @@ def mistakes(config: Mapping[str, Any], models: Iterable[Model]) -> Iterator[str
     """Yield messages about trainings under `decay: stable` that cannot be, or cannot branch off another."""
     known = list(models)
     for model in known:
-        training = model.settings["training"] if isinstance(model, Trained) else {"decay": None}
+        training: Mapping[str, Any] = model.settings["training"] if isinstance(model, Trained) else {"decay": None}
         if training["decay"] == STABLE and decay_begins(training) < max(1, training["warmup_steps"]):
             yield (
                 f"training.decay_share: {training['decay_share']} of the {training['max_steps']} steps of {model.name} "

@@ -30,8 +30,8 @@ def draw(ladder: pd.DataFrame, held_out: pd.DataFrame, predicted: pd.DataFrame, 
         for row, (name, judge) in zip(panels, truths.items(), strict=True):
             for axes, (measure, words) in zip(row, PANELS.items(), strict=True):
                 for rank in ranks:
-                    of = {"rank": rank, "truth": name, "measure": measure}
-                    _rank(axes, *(chosen(table, **of) for table in (ladder, held_out, predicted)), rank)
+                    shown = [chosen(of, rank=rank, truth=name, measure=measure) for of in (ladder, held_out, predicted)]
+                    _rank(axes, rank, *shown)
                 axes.set_xscale("log")
                 axes.set_yscale("log")
                 axes.set_title(f"{words}; judged by {judge}", size="medium")
@@ -54,7 +54,7 @@ def draw(ladder: pd.DataFrame, held_out: pd.DataFrame, predicted: pd.DataFrame, 
     return figure
 
 
-def _rank(axes: Axes, ladder: pd.DataFrame, held_out: pd.DataFrame, predicted: pd.DataFrame, rank: int) -> None:
+def _rank(axes: Axes, rank: int, ladder: pd.DataFrame, held_out: pd.DataFrame, predicted: pd.DataFrame) -> None:
     look = rank_look(rank)
     points, held = (_means(table) for table in (ladder, held_out))
     axes.plot(*_drawn(points), **{**look, "linestyle": "none"})
@@ -84,4 +84,4 @@ def _law(rows: pd.DataFrame) -> Law | None:
     known = rows.set_index("coefficient").value.to_dict()
     if not known:
         return None
-    return Law(*(known[name] for name in COEFFICIENTS), centre=(known[SIZE_0], known[TEXT_0]))
+    return Law(**{name: known[name] for name in COEFFICIENTS}, centre=(known[SIZE_0], known[TEXT_0]))
