@@ -40,10 +40,10 @@ def test_other_schedules_have_no_branches_and_keep_their_settings():
 def test_mistakes_of_branches_name_their_keys(config):
     def told(**training):
         changed = {**config, "training": {**config["training"], **training}}
-        return "\n".join(mistakes(changed, by_name(changed).values()))
+        return "\n".join(mistakes(by_name(changed).values()))
 
     assert told() == ""
     assert "training.snapshots: write false" in told(snapshots=True)
     assert "0.6 of the 300 steps of bn288-300steps-s1 begins before the warm-up of 150" in told(decay_share=0.6)
     rates = {**config, "learning_rates": {"tried": [0.001], "seed": 0}}
-    assert "learning_rates.tried: write []" in "\n".join(mistakes(rates, by_name(rates).values()))
+    assert "learning_rates.tried: write []" in "\n".join(mistakes(by_name(rates).values()))

@@ -286,7 +286,7 @@ def _corpus(config: Config) -> Iterator[str]:
 
 
 def _branches(config: Config) -> Iterator[str]:
-    yield from branches.mistakes(config, by_name(config).values())
+    yield from branches.mistakes(by_name(config).values())
 
 
 def _checkpoints(config: Config) -> Iterator[str]:

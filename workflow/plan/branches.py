@@ -25,7 +25,7 @@ def trunks(models: Iterable[Model]) -> dict[str, Trained]:
     return {branch.name: trunk for trunk, branches in shared_by for branch in branches}
 
 
-def mistakes(config: Mapping[str, Any], models: Iterable[Model]) -> Iterator[str]:
+def mistakes(models: Iterable[Model]) -> Iterator[str]:
     """Yield messages about trainings under `decay: stable` that cannot be, or cannot branch off another."""
     known = list(models)
     for model in known:
@@ -38,7 +38,7 @@ def mistakes(config: Mapping[str, Any], models: Iterable[Model]) -> Iterator[str
     branches = trunks(known)
     if branches and any(trunk.settings["training"]["snapshots"] for trunk in branches.values()):
         yield "training.snapshots: write false with decay: stable; steps before a decay are those of another training"
-    if branches and config["learning_rates"]["tried"]:
+    if any("learning_rate" not in trunk.settings["training"] for trunk in branches.values()):
         yield "learning_rates.tried: write [] with decay: stable and several max_steps; these share their first steps"
 
 

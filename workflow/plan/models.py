@@ -7,7 +7,7 @@ from typing import Any
 from oversmoothing.hub.names import asset_name
 from oversmoothing.training.schedule import STABLE
 from plan import studies
-from plan.arms import ALONE, FAMILY, KINDS_OF_FAMILY, TRUNCATED, Arm, asked
+from plan.arms import FAMILY, KINDS_OF_FAMILY, TRUNCATED, Arm, asked
 from plan.model_types import ByBytes, Checkpoint, DerivedHead, Hub, Model, Trained, Trial, of_type
 from plan.settings import ConfigError, settings
 from plan.tokens import over_bytes, vocabulary
@@ -79,8 +79,7 @@ def learning_rate_file(config: Mapping[str, Any], model: Model) -> str | None:
 
     None where the config says it.
     """
-    of_family = isinstance(model, Trained) and model.kind in ("family", *ALONE)
-    chosen = of_family and config["learning_rates"]["tried"]
+    chosen = isinstance(model, Trained) and "learning_rate" not in model.settings["training"]
     return f"{config['results'].rstrip('/')}/learning_rates/{model.arm}.json" if chosen else None
 
 

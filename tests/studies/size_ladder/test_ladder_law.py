@@ -51,6 +51,7 @@ def test_draws_of_seeds_make_intervals_that_hold_what_is_true_and_the_laws_own_e
     assert low < value < high
     assert low < float(TRUE(8e6, 3.7e6)) < high
     assert fitted.scatter == pytest.approx(0.03 / math.sqrt(3), rel=1)
+    assert len({error for _, error in fitted.draws}) == 60
     assert fitted.coefficients()["of_text"][0] == fitted.law.of_text
     sure = resampled(*GRID, [np.full(3, y) for y in TRUE(*GRID)], 5, 0)
     assert sure.predict(8e6, 3.7e6) == pytest.approx([float(TRUE(8e6, 3.7e6))] * 3, rel=1e-2)
@@ -59,9 +60,14 @@ def test_draws_of_seeds_make_intervals_that_hold_what_is_true_and_the_laws_own_e
 
 def test_as_many_points_as_coefficients_leave_no_error_of_the_law():
     size, text = np.array([1e6, 1e6, 2e6, 2e6]), np.array([1e6, 2e6, 1e6, 2e6])
-    fitted = resampled(size, text, [np.array([y]) for y in TRUE(size, text)], 3, 0)
+    fitted = resampled(size, text, [np.array([y, 1.01 * y]) for y in TRUE(size, text)], 3, 0)
     assert math.isnan(fitted.scatter)
-    assert {error for _, error in fitted.draws} == {1.0}
+    assert [error for _, error in fitted.draws] == [1.0] * 3
+    alone = resampled(size, text, [np.array([y]) for y in TRUE(size, text)], 3, 0)
+    value, low, high = alone.predict(4e6, 4e6)
+    assert value > 0
+    assert math.isnan(low)
+    assert math.isnan(high)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from studies.size_ladder.parts import OWN
 from studies.size_ladder.predict import LAW, SIZE_0, TEXT_0
 from studies.size_ladder.table import FORCED, REST
 
-PANELS = {FORCED: "forced by the head, behind its LayerNorm", REST: "the rest, the trunk's"}
+PANELS = {FORCED: "forced by the head", REST: "the rest"}
 OPERATIONS = 6  # of training, for each weight and byte
 
 
@@ -22,7 +22,7 @@ def draw(ladder: pd.DataFrame, held_out: pd.DataFrame, predicted: pd.DataFrame, 
 
     `ladder` and `held_out` have what each seed adds, `predicted` the rows of `predict.predictions`.
     """
-    truths = {OWN: "each model's own truth", truth: named(truth)}
+    truths = {OWN: "own truths, which grow", truth: f"{named(truth)}, which stays"}
     ranks = sorted(int(rank) for rank in ladder["rank"].unique())
     with style():
         figure = Figure(figsize=(11, 8.4))

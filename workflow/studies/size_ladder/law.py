@@ -117,7 +117,8 @@ def resampled(size: np.ndarray, text: np.ndarray, values: Sequence[np.ndarray], 
         What a rank costs at each rung, by seed; their means must be above 0. A draw with a mean of 0 or less is left
         out, as the law has none.
     resamples, seed : int
-        Number of draws, and the seed of the draws.
+        Number of draws, and the seed of the draws. There are none where neither seeds nor points beyond the law's
+        coefficients say how far it may be off.
     """
     rng = np.random.default_rng(seed)
     law = fit(size, text, np.array([own.mean() for own in values]))
@@ -125,7 +126,7 @@ def resampled(size: np.ndarray, text: np.ndarray, values: Sequence[np.ndarray], 
     apart = np.log([own.mean() for own in values]) - np.log(law(size, text))
     scatter = float(np.sqrt((apart**2).sum() / free)) if free else float("nan")
     draws = []
-    for _ in range(resamples):
+    for _ in range(resamples if free or max(map(len, values)) > 1 else 0):
         means = np.array([rng.choice(own, len(own)).mean() for own in values])
         error = float(np.exp(rng.normal() * scatter)) if free else 1.0
         if (means > 0).all():

@@ -40,16 +40,16 @@ KEYS = ["place", "rank", "truth", "measure"]
 def main(job: Job) -> None:
     """Read predictions and what came; write the table and the figure in all formats."""
     settings = job.params.settings
-    predicted = read_table(job.input.predictions).to_pandas()
+    predicted, truth = read_table(job.input.predictions).to_pandas(), settings["truth"]
     held_out = read_record(job.input.held_out)
     came = [
         *of_ladder(held_out, settings["places"], PREDICTED),
         *of_workstation(read_record(job.input.workstation)),
-        *of_thesis(read_csv(job.input.losses, dtype={"model": str}), read_csv(job.input.leaks), settings["truth"]),
+        *of_thesis(*(read_csv(path, dtype={"model": str}) for path in (job.input.losses, job.input.leaks)), truth),
     ]
     table = outcomes_table(predicted, came, settings["unit"])
     write_record(job.output, table, outcomes_page(table, int(settings["resamples"])))
-    figure = draw(read_record(job.input.ladder), held_out, predicted, settings["truth"])
+    figure = draw(read_record(job.input.ladder), held_out, predicted, truth)
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
 
 

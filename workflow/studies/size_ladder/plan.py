@@ -52,9 +52,11 @@ def sizes(config: Config) -> list[Size]:
 
 
 def member(config: Config, size: Size, rank: int, steps: int, seed: int) -> Trained:
-    """Return the model of a size, rank and number of steps."""
+    """Return the model of a size, rank and number of steps, at the learning rate of `training`."""
     shape = {**config["model"], "width": size.width, "layers": size.layers, "heads": size.heads}
-    return trained_member({**config, "model": shape}, {"rank": rank, "max_steps": steps}, seed)
+    one_rate = {**config["learning_rates"], "tried": []}
+    known = {**config, "model": shape, "learning_rates": one_rate}
+    return trained_member(known, {"rank": rank, "max_steps": steps}, seed)
 
 
 def own_truth(config: Config, size: Size, steps: int) -> Trained:
@@ -279,7 +281,7 @@ def mistakes(config: Config) -> Iterator[str]:
         if max(size.ranks) >= size.width:
             yield f"size_ladder.sizes: rank {max(size.ranks)} is no lower than the width {size.width}; leave it out"
             return
-        yield from branches.mistakes(config, learners(config, size).values())
+        yield from branches.mistakes(learners(config, size).values())
     if all(size.held_out for size in sizes(config)):
         yield "size_ladder.sizes: all are held_out, and the law is fitted to the others; add one"
 
