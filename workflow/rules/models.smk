@@ -7,23 +7,11 @@ trunks/{model}/, a training until the decay of {model} begins, with the states t
 """
 
 MODELS_TABLE = f"{RUN.results}/models.parquet"
-OF_TRUNK = RUN.on_any_text(RUN.trunk)
 LEARNED_FROM = {
     "training": lambda wildcards: ancient(text_of(wildcards).splits["train"]),
     "validation": lambda wildcards: ancient(text_of(wildcards).splits["validation"]),
     "manifest": lambda wildcards: text_of(wildcards).splits["manifest"],
 }
-
-
-def trunk_of(wildcards):
-    """The training that a model branches off, if it does."""
-    return RUN.trunks[wildcards.get("text", "")].get(wildcards.model)
-
-
-def states_of_trunk(wildcards):
-    """The folder of the states from one of which the training of a job goes on, if it does."""
-    trunk = trunk_of(wildcards)
-    return f"{OF_TRUNK}/states".format(text=wildcards.get("text", ""), model=trunk.name) if trunk else []
 
 
 rule train:

@@ -41,11 +41,12 @@ def main(job: Job) -> None:
     """Read predictions and what came; write the table and the figure in all formats."""
     settings = job.params.settings
     predicted, truth = read_table(job.input.predictions).to_pandas(), settings["truth"]
+    losses, leaks = (read_csv(path, dtype={"model": str}) for path in (job.input.losses, job.input.leaks))
     held_out = read_record(job.input.held_out)
     came = [
         *of_ladder(held_out, settings["places"], PREDICTED),
         *of_workstation(read_record(job.input.workstation)),
-        *of_thesis(*(read_csv(path, dtype={"model": str}) for path in (job.input.losses, job.input.leaks)), truth),
+        *of_thesis(losses, leaks, truth),
     ]
     table = outcomes_table(predicted, came, settings["unit"])
     write_record(job.output, table, outcomes_page(table, int(settings["resamples"])))

@@ -8,29 +8,22 @@ Makes: ladder/SIZE/ladder/{model}.parquet, {text}ladder_best/{model}-rank{rank}.
 from studies.size_ladder import plan as size_ladder
 
 LADDER = {size.folder: size for size in size_ladder.sizes(config)}
+OWN_TRUTHS = lambda wildcards: size_ladder.truths_of(config, LADDER[wildcards.text], model_of(wildcards))
 BEST_STARTS = {(of["text"], of["truth"], str(of["rank"])): of["start"] for of in size_ladder.best_heads(config)}
+LADDER_WEIGHTS = RUN.on_any_text(RUN.weights)
 STAYS = config["size_ladder"]["truth"]
-
-
-def ladder_truths(wildcards):
-    """The logits of the truths of a model of the ladder."""
-    own = size_ladder.truths_of(config, LADDER[wildcards.text], model_of(wildcards))
-    return [*RUN.of(RUN.logits, own, wildcards.text), RUN.logits.format(model=STAYS)]
-
-
-def start_of_best(wildcards):
-    """The trained head that a best head begins with."""
-    text, model = BEST_STARTS[wildcards.text, wildcards.model, wildcards.rank]
-    return RUN.on_any_text(RUN.weights).format(text=text, model=model)
 
 
 if LADDER:
 
     rule climb:
         input:
-            weights=RUN.on_any_text(RUN.weights),
+            weights=LADDER_WEIGHTS,
             windows=RUN.windows,
-            truths=ladder_truths,
+            truths=lambda wildcards: [
+                *RUN.of(RUN.logits, OWN_TRUTHS(wildcards), wildcards.text),
+                RUN.logits.format(model=STAYS),
+            ],
         output:
             size_ladder.measured(RUN),
         wildcard_constraints:
@@ -48,7 +41,9 @@ if LADDER:
     rule ladder_best:
         input:
             truth=LOGITS,
-            start=start_of_best,
+            start=lambda wildcards: LADDER_WEIGHTS.format(
+                **dict(zip(["text", "model"], BEST_STARTS[wildcards.text, wildcards.model, wildcards.rank]))
+            ),
         output:
             size_ladder.best(RUN),
         wildcard_constraints:
