@@ -10,7 +10,7 @@ from plan import branches, corpus, models, resources, samples, studies, thesis, 
 from plan.model_types import Checkpoint, Hub, Model, Trained, of_type
 from plan.texts import Text
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published"
+PUBLISHED, KEPT = (Path(__file__).resolve().parents[2] / "resources" / name for name in ("published", "studies"))
 
 
 class Run:
@@ -111,6 +111,10 @@ class Run:
     def published_file(self, name: str) -> str:
         """Return a file of published numbers."""
         return os.path.relpath(PUBLISHED / f"{name}.csv")
+
+    def kept_table(self, run: str, name: str) -> str:
+        """Return the numbers of a table of a kept run."""
+        return os.path.relpath(KEPT / f"{run}/tables/{name}.csv")
 
     def compared_inside(self, kind: str) -> list[dict[str, Any]]:
         """Return rows of a table of the models of a kind that have heads, hidden states and samples."""

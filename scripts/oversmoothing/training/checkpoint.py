@@ -67,13 +67,13 @@ class Checkpoints:
 
     def save(self, model: GPT, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
         """Replace the resume file by the current state; a `UserError` if another process has taken over the folder."""
-        self._write(self.folder.resume, _tensors(model, optimiser), progress)
+        self._write(_tensors(model, optimiser), progress)
 
     def branch_off(self, model: GPT, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
         """Write the current state to a file of its own, with the best weights so far: what `begin` goes on from."""
         best, _ = load_tensors(self.folder.best)
         tensors = _tensors(model, optimiser) | {f"{BEST}{name}": weight for name, weight in best.items()}
-        self._write(self.folder.state(progress.step), tensors, progress)
+        self._write(tensors, progress, self.folder.state(progress.step))
 
     def begin(
         self, start: str | Path, model: GPT, optimiser: torch.optim.Optimizer, step: int, leads: bool = True
@@ -109,7 +109,7 @@ class Checkpoints:
     def finish(self, progress: Progress) -> None:
         """Replace the resume file by what is needed to write the outputs again, until Snakemake has recorded them."""
         progress.finished = True
-        self._write(self.folder.resume, {}, progress)
+        self._write({}, progress)
 
     def restore(
         self, model: GPT, optimiser: torch.optim.Optimizer, snapshots: Iterable[int], states: Iterable[int] = ()
@@ -140,11 +140,11 @@ class Checkpoints:
         logger.info("resuming at step %d", progress.step)
         return progress
 
-    def _write(self, path: Path, tensors: Mapping[str, Tensor], progress: Progress) -> None:
+    def _write(self, tensors: Mapping[str, Tensor], progress: Progress, state: Path | None = None) -> None:
         self._lock.verify()
         metadata = {"progress": json.dumps(asdict(progress)), "made_by": json.dumps(dict(self._made_by))}
-        of = {TRAINING: self.key, "step": str(progress.step)} if path != self.folder.resume else {}
-        save_tensors(path, tensors, {"key": self.key, **of, **metadata})
+        of = {TRAINING: self.key, "step": str(progress.step)} if state else {}
+        save_tensors(state or self.folder.resume, tensors, {"key": self.key, **of, **metadata})
 
     def _check(self, path: Path, step: int | None) -> None:
         """Check a file that no later step would write again: its training and, unless it is None, its step."""

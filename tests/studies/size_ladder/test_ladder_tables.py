@@ -278,7 +278,7 @@ def test_the_outcomes_are_made_of_the_files_that_the_plan_names(seeds_of_a_law, 
     files = {name: tmp_path / f"{name}.csv" for name in ("ladder", "held_out")}
     files |= {
         "predictions": tmp_path / "predictions.parquet",
-        "workstation": plan.KEPT / "workstation/tables/forced.csv",
+        "workstation": ROOT / "resources/studies/workstation/tables/forced.csv",
     }
     files |= {
         name: ROOT / f"resources/published/table_{of}.csv" for name, of in {"losses": "3_1", "leaks": "4_1"}.items()

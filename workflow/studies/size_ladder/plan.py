@@ -1,9 +1,7 @@
 """The sizes of a ladder, the models that are trained at each, and what is measured of them."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from oversmoothing.models.gpt_shape import block_matrices
@@ -18,7 +16,6 @@ from plan.studies import Study
 from plan.table import Shown, Table
 from plan.texts import Text
 
-KEPT = Path(__file__).resolve().parents[3] / "resources/studies"
 Config = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 BOTH = ("weights", "bytes")  # what the law is a function of
@@ -241,7 +238,7 @@ def tables(run: Run) -> Iterator[Table]:
                 "predictions": section["predictions"] or predictions(run),
                 "ladder": by_seed["scale"],
                 "held_out": by_seed["scale_held_out"],
-                "workstation": os.path.relpath(KEPT / "workstation/tables/forced.csv"),
+                "workstation": run.kept_table("workstation", "forced"),
                 "losses": run.published_file("table_3_1"),
                 "leaks": run.published_file("table_4_1"),
             },
