@@ -22,6 +22,8 @@ def main(job: Job) -> None:
         history=str(job.output.history),
         snapshots=str(job.output.snapshots),
         log=str(job.log[0]) if job.log else None,
+        start=job.input.get("start") or None,
+        states=job.output.get("states"),
         asked=dict(asked),
     )
     launch(task, job.params.processes)

@@ -20,7 +20,7 @@ SETTINGS = SimpleNamespace(dryrun=False, printshellcmds=False, show_failed_logs=
 
 
 def job(number, rule, settings=None, **more):
-    facts = {"rule": SimpleNamespace(name=rule), "params": {"settings": settings}, "log": [], "threads": 1}
+    facts = {"rule": SimpleNamespace(name=rule), "params": {"settings": settings}, "log": [], "threads": 1, "input": {}}
     return SimpleNamespace(number=number, **facts | more)
 
 
@@ -79,6 +79,10 @@ def test_trainings_and_byte_views_weigh_their_operations_as_needs_knows_them():
         name: plan.pace.seconds(config, job(0, "train", members[name].settings)) for name in ("bn4-s1337", "truth")
     }
     assert weights["truth"] > 1.5 * weights["bn4-s1337"] > 60
+    of = members["truth"].settings
+    branch = {**of, "training": {**of["training"], "decay": "stable", "decay_share": 0.2}}
+    decay = plan.pace.seconds(config, job(0, "train", branch, input={"start": "states"}))
+    assert decay - plan.pace.START == pytest.approx(0.2 * (weights["truth"] - plan.pace.START), rel=0.05)
     assert plan.pace.seconds(config, job(0, "tables")) < 0.1 * weights["bn4-s1337"]
     real = default(**yaml.safe_load((ROOT / "config/real.yaml").read_text()))
     view = job(0, "byte_logits", {}, wildcards=SimpleNamespace(model="smollm2"))

@@ -26,7 +26,8 @@ from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.group import Group
 from oversmoothing.training.launch import SCRIPTS
 from oversmoothing.training.loop import record_evaluation, snapshot_steps
-from oversmoothing.training.optimiser import build_optimiser, head_rates, learning_rate
+from oversmoothing.training.optimiser import build_optimiser, head_rates
+from oversmoothing.training.schedule import learning_rate
 from oversmoothing.training.step import Step, validation_loss
 
 

@@ -32,6 +32,11 @@ OF_TOKENS = (
         "truths": [{"name": "hub", "hub": "owner/name"}, {"name": "truth", "model": {}}],
     },
 )
+BRANCHES = {
+    "studies": [],
+    "training": {"decay": "stable", "snapshots": False},
+    "family": [{"rank": 4}, {"rank": 16}, {"rank": 16, "max_steps": 8}],
+}
 UNDRAWN = {"all", "story", "architecture_figure"}
 
 
@@ -76,7 +81,7 @@ def planned(study, name, config):
 def test_the_picture_shows_what_depends_on_what(tmp_path):
     study = copy_project(tmp_path)
     (tmp_path / "mine.safetensors").touch()
-    configs = ({}, EVERYTHING | OF_BYTES, *(EVERYTHING | own for own in OF_TOKENS))
+    configs = ({}, BRANCHES, EVERYTHING | OF_BYTES, *(EVERYTHING | own for own in OF_TOKENS))
     real = set().union(*(planned(study, "every.yaml", config) for config in configs))
     real = {edge for edge in real if UNDRAWN.isdisjoint(edge)}
     assert closure(within_studies(drawn())) == closure(within_studies(real))

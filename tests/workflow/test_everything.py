@@ -20,19 +20,25 @@ import window_means
 from oversmoothing.measures.entries.side_by_side import KINDS
 from oversmoothing.tables.compare import compare
 from studies.narrow_trunk.measure import LEARNED_ON
+from studies.size_ladder.best import BEST
+from studies.size_ladder.measure import MEASURED
+from studies.size_ladder.predict import PREDICTIONS
 
 IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
 
 
 OF_ARMS = {
     "learning_rates",
-    *listed("", "(?:with several (?:seeds|rates|truths|steps)|members from the hub beside)"),
+    *listed("", "(?:with several (?:seeds|rates|truths|steps|sizes)|members from the hub beside)"),
 }  # of several seeds and rates: see test_arms
 SIDE = {name: np.zeros(1, kind) for name, kind in KINDS.items()}
 SCHEMAS = {  # of files that a study of one seed without models of the hub lacks
     "side_by_side/{model}.parquet": measure.keyed(0, {"truth": "a"}, SIDE).schema,
     "tables/window_means.parquet": window_means.SCHEMA,
     "narrow_trunk/{model}.parquet": LEARNED_ON,
+    "{text}ladder/{model}.parquet": MEASURED,
+    "{text}ladder_best/{model}-rank{rank}.parquet": BEST,
+    "scale_predictions.parquet": PREDICTIONS,
 }
 WITHOUT_LATEX = ("frontier", "samples")
 OF_TOKENS = set(listed("Tables", "of tokens alone"))  # see test_tokens_dag

@@ -19,7 +19,7 @@ from oversmoothing.models.gpt_shape import vocabulary
 from oversmoothing.scores.catalogue.decoders import parameters
 from oversmoothing.scores.decoding import check_k, decoding_name, links
 from oversmoothing.training.objectives import losses_under
-from plan import studies
+from plan import branches, studies
 from plan.arms import OF_FAMILY, asked
 from plan.assets import two_wheels
 from plan.model_types import Trained, of_type
@@ -285,6 +285,10 @@ def _corpus(config: Config) -> Iterator[str]:
         yield "corpus.overlap_words: write null for source: fineweb; it drops repeated documents, but compares no words"
 
 
+def _branches(config: Config) -> Iterator[str]:
+    yield from branches.mistakes(by_name(config).values())
+
+
 def _checkpoints(config: Config) -> Iterator[str]:
     folder = config["checkpoints"]["folder"]
     if folder and Path(folder) in (Path(config["results"]), Path(config["results"]) / "models"):
@@ -294,7 +298,7 @@ def _checkpoints(config: Config) -> Iterator[str]:
 # In the order in which mistakes are told; each relies on those before it.
 CHECKS: tuple[Callable[[Config], Iterable[str]], ...] = (
     *(_finite, _members, _family, _svd_of, _trials, _truths, _decodings, _shown, _tangent, _objectives),
-    *(_names_of_decodings, _shapes, studies.mistakes, _corpus, _checkpoints, two_wheels),
+    *(_names_of_decodings, _shapes, studies.mistakes, _branches, _corpus, _checkpoints, two_wheels),
 )
 
 

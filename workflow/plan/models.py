@@ -5,8 +5,9 @@ from itertools import count
 from typing import Any
 
 from oversmoothing.hub.names import asset_name
+from oversmoothing.training.schedule import STABLE
 from plan import studies
-from plan.arms import ALONE, FAMILY, KINDS_OF_FAMILY, TRUNCATED, Arm, asked
+from plan.arms import FAMILY, KINDS_OF_FAMILY, TRUNCATED, Arm, asked
 from plan.model_types import ByBytes, Checkpoint, DerivedHead, Hub, Model, Trained, Trial, of_type
 from plan.settings import ConfigError, settings
 from plan.tokens import over_bytes, vocabulary
@@ -78,8 +79,7 @@ def learning_rate_file(config: Mapping[str, Any], model: Model) -> str | None:
 
     None where the config says it.
     """
-    of_family = isinstance(model, Trained) and model.kind in ("family", *ALONE)
-    chosen = of_family and config["learning_rates"]["tried"]
+    chosen = isinstance(model, Trained) and "learning_rate" not in model.settings["training"]
     return f"{config['results'].rstrip('/')}/learning_rates/{model.arm}.json" if chosen else None
 
 
@@ -174,7 +174,7 @@ def trained_member(config: Mapping[str, Any], entry: Mapping[str, Any], seed: in
     """Return the member of the family that an entry asks for."""
     arm = asked(entry)
     shape, training = ({key: entry[key] for key in keys} for keys in (arm.model, arm.training))
-    if "max_steps" in training:  # the rate rises over the same share of all steps
+    if "max_steps" in training and config["training"]["decay"] != STABLE:  # the rate rises over the same share of steps
         share = training["max_steps"] / config["training"]["max_steps"]
         training["warmup_steps"] = max(1, round(share * config["training"]["warmup_steps"]))
     trained = _training_settings(config, {**shape, **arm.fixed}, training, seed)
@@ -237,10 +237,16 @@ def _full_model(models: Iterable[Model], seed: int) -> Model | None:
     return max(trained, key=lambda model: model.rank or 0, default=None)
 
 
+def used(training: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of a training without those that its decay does not use."""
+    unused = () if training["decay"] == STABLE else ("decay_share",)
+    return {key: value for key, value in training.items() if key not in unused}
+
+
 def _training_settings(
     config: Mapping[str, Any], shape: Mapping[str, Any], training: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    together = {**config["training"], **training}
+    together = used(config["training"] | dict(training))
     del together["processes"]
     return settings(
         model={**config["model"], **vocabulary(config), "rank": None, **shape}, training=together, seed=seed

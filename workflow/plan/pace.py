@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oversmoothing.run.needs import CORES, TFLOPS, training_flops
+from oversmoothing.training.schedule import decay_begins
 from plan.model_types import ByBytes
 from plan.models import by_name
 from plan.resources import byte_view_operations, gpus
@@ -23,7 +24,8 @@ def seconds(config: Mapping[str, Any], job: Any) -> float:
     rate = 1e12 * (TFLOPS[0] if gpus(config) else next(iter(CORES.values())))
     operations: float | None = None
     if isinstance(settings, Mapping) and {"model", "training"} <= settings.keys():
-        operations = training_flops(settings)
+        taken = decay_begins(settings["training"]) if job.input.get("start") else 0  # by its trunk
+        operations = training_flops(settings, taken)
     elif rule == "byte_logits" and isinstance(view := by_name(config)[job.wildcards.model], ByBytes):
         operations = byte_view_operations(config, view)
     return START + (TOOK.get(rule, MORE) if operations is None else operations / rate)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from oversmoothing.scores.decoding import decoding_name
-from plan import corpus, models, resources, samples, studies, thesis, tokens
+from plan import branches, corpus, models, resources, samples, studies, thesis, tokens
 from plan.model_types import Checkpoint, Hub, Model, Trained, of_type
 from plan.texts import Text
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "resources/published"
+PUBLISHED, KEPT = (Path(__file__).resolve().parents[2] / "resources" / name for name in ("published", "studies"))
 
 
 class Run:
@@ -58,6 +58,8 @@ class Run:
             splits=self.read,
         )
         self.texts = {text.folder: text for text in (main, *studies.texts_read(self))}
+        learners = {folder: (text.models or self.models).values() for folder, text in self.texts.items() if text.splits}
+        self.trunks = {folder: branches.trunks(models) for folder, models in learners.items()}
 
     def _files(self, results: str) -> None:
         self.corpus = {split: f"{results}/corpus/{split}.bin" for split in ("train", "validation", "evaluation")}
@@ -70,6 +72,7 @@ class Run:
         self.windows = f"{results}/windows.parquet"
         self.weights = f"{results}/models/{{model}}/weights.safetensors"
         self.history = f"{results}/models/{{model}}/history.parquet"
+        self.trunk = f"{results}/trunks/{{model}}"  # folder of what trainings branch off
         self.heads = f"{results}/heads/{{model}}/weights.safetensors"  # of models that studies add
         self.logits = f"{results}/logits/{{model}}.parquet"
         self.hidden = f"{results}/hidden/{{model}}.parquet"
@@ -108,6 +111,10 @@ class Run:
     def published_file(self, name: str) -> str:
         """Return a file of published numbers."""
         return os.path.relpath(PUBLISHED / f"{name}.csv")
+
+    def kept_table(self, run: str, name: str) -> str:
+        """Return the numbers of a table of a kept run."""
+        return os.path.relpath(KEPT / f"{run}/tables/{name}.csv")
 
     def compared_inside(self, kind: str) -> list[dict[str, Any]]:
         """Return rows of a table of the models of a kind that have heads, hidden states and samples."""

@@ -63,6 +63,7 @@ WITH_HEAD = [
 ]
 LEARNERS = dict.fromkeys(name for text in RUN.texts.values() for name in text.models)  # of texts of studies
 OF_ALL_MODELS = [folder for folder, text in RUN.texts.items() if not text.models]  # texts that those of the run read
+OF_TRUNK = RUN.on_any_text(RUN.trunk)
 TBAT = config["metrics"]["tbat"]
 PURE = {"name": "pure"}
 EXTRA = {decoding_name(entry): entry for entry in config["samples"]["decodings"]}
@@ -122,6 +123,17 @@ def is_from_hub(wildcards):
 def chosen_rate(wildcards):
     """File of the learning rate chosen for the model of a job, if the config lets one be chosen."""
     return plan.models.learning_rate_file(config, model_of(wildcards)) or []
+
+
+def trunk_of(wildcards):
+    """The training that the model of a job branches off, if it does."""
+    return RUN.trunks[wildcards.get("text", "")].get(wildcards.model)
+
+
+def states_of_trunk(wildcards):
+    """The folder of the states from one of which the training of a job goes on, if it does."""
+    trunk = trunk_of(wildcards)
+    return f"{OF_TRUNK}/states".format(text=wildcards.get("text", ""), model=trunk.name) if trunk else []
 
 
 def corpus_files(wildcards):

@@ -2,18 +2,23 @@
 
 Needs: the training and validation bytes; for a model with `path:`, that file.
 Makes: models/{model}/weights.safetensors (best checkpoint), history.parquet, snapshots/, each behind
-{text} for models that learn a text of a study; models.parquet, which lists all models.
+{text} for models that learn a text of a study; models.parquet, which lists all models. Under `decay: stable` also
+trunks/{model}/, a training until the decay of {model} begins, with the states that it and shorter ones go on from.
 """
 
 MODELS_TABLE = f"{RUN.results}/models.parquet"
+LEARNED_FROM = {
+    "training": lambda wildcards: ancient(text_of(wildcards).splits["train"]),
+    "validation": lambda wildcards: ancient(text_of(wildcards).splits["validation"]),
+    "manifest": lambda wildcards: text_of(wildcards).splits["manifest"],
+}
 
 
 rule train:
     input:
-        training=lambda wildcards: ancient(text_of(wildcards).splits["train"]),
-        validation=lambda wildcards: ancient(text_of(wildcards).splits["validation"]),
-        manifest=lambda wildcards: text_of(wildcards).splits["manifest"],
+        **LEARNED_FROM,
         learning_rate=chosen_rate,
+        start=states_of_trunk,
     output:
         weights=RUN.on_any_text(RUN.weights),
         history=RUN.on_any_text(RUN.history),
@@ -46,6 +51,28 @@ use rule train as train_truth with:
         text=one_of([""]),
         model=one_of(model.name for model in RUN.trained if model.kind == "truth"),
     priority: 10  # the longest training starts first
+
+
+use rule train as train_trunk with:
+    input:
+        **LEARNED_FROM,
+    output:
+        weights=f"{OF_TRUNK}/weights.safetensors",
+        history=f"{OF_TRUNK}/history.parquet",
+        snapshots=directory(f"{OF_TRUNK}/snapshots"),
+        states=temp(directory(f"{OF_TRUNK}/states")),
+    log:
+        f"{RUN.results}/logs/{{text}}train_trunk/{{model}}.log",
+    wildcard_constraints:
+        text=one_of(RUN.trunks),
+        model=one_of(trunk.name for of_text in RUN.trunks.values() for trunk in of_text.values()),
+    params:
+        settings=lambda wildcards: trunk_of(wildcards).settings,
+        checkpoints=lambda wildcards, output: plan.models.checkpoints(
+            config, "-".join(filter(None, [text_of(wildcards).name, wildcards.model, "trunk"]))
+        ),
+        device=DEVICE,
+        processes=lambda wildcards, output: model_of(wildcards).processes,
 
 
 ruleorder: train_truth > train  # a model that learns a text of a study may have the name of a truth

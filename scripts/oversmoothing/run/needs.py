@@ -20,18 +20,18 @@ CORES = {"AVX2": 0.067, "matrix units for bf16 (AMX)": 0.21}
 TFLOPS = (20, 50, 100, 200)  # rates that a GPU may reach in training, well below its peak
 
 
-def trained_bytes(settings: Mapping[str, Any]) -> int:
-    """Return how many bytes a training reads if it takes `max_steps` steps."""
+def trained_bytes(settings: Mapping[str, Any], taken: int = 0) -> int:
+    """Return how many bytes a training reads if it takes `max_steps` steps, of which others took the first `taken`."""
     training = settings["training"]
-    return training["max_steps"] * training["batch"] * training["accumulation"] * settings["model"]["block"]
+    return (training["max_steps"] - taken) * training["batch"] * training["accumulation"] * settings["model"]["block"]
 
 
-def training_flops(settings: Mapping[str, Any]) -> int:
-    """Return the number of operations of a training and its evaluations if it takes `max_steps` steps."""
+def training_flops(settings: Mapping[str, Any], taken: int = 0) -> int:
+    """Return the number of operations of a training and its evaluations, as `trained_bytes` counts its steps."""
     training = settings["training"]
-    evaluations = training["max_steps"] // training["evaluation_interval"] + 1
+    evaluations = (training["max_steps"] - taken) // training["evaluation_interval"] + 1
     evaluated = evaluations * training["evaluation_batches"] * training["batch"] * settings["model"]["block"]
-    return flops_per_byte(settings["model"]) * (3 * trained_bytes(settings) + evaluated) // 3
+    return flops_per_byte(settings["model"]) * (3 * trained_bytes(settings, taken) + evaluated) // 3
 
 
 def disk_bytes(study: Mapping[str, Any]) -> dict[str, int]:

@@ -48,6 +48,8 @@ KEYS = {
     "revision": Column(TEXT, "of a model from the hub"),
     "learning_rate": Column(NUMBER, "peak of the training's"),
     "step": Column(WHOLE, "number of training steps taken"),
+    "weights": Column(WHOLE, "in the matrices of the blocks of models of its size"),
+    "bytes": Column(WHOLE, "of text that it read in training"),
     "part": Column(
         TEXT, "what of a model learned on: `head`, `last_block`, `all`; `scratch`: a new model, from the start"
     ),

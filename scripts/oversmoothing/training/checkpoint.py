@@ -17,10 +17,12 @@ from oversmoothing.models.weights import load_metadata, load_tensors, save_model
 from oversmoothing.store.identity import NAME
 from oversmoothing.training.folder import Folder
 from oversmoothing.training.lock import Lock
+from oversmoothing.training.schedule import but_for_length
 
 logger = logging.getLogger(__name__)
 
 TRAINING = "training"  # in the metadata of weights: the key of the training that they belong to
+MODEL, BEST = "model/", "best/"  # before the names of weights: those of the state, and the best until then
 
 
 @dataclass
@@ -65,28 +67,56 @@ class Checkpoints:
 
     def save(self, model: GPT, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
         """Replace the resume file by the current state; a `UserError` if another process has taken over the folder."""
-        tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
-        if model.backward_head is not None:
-            tensors["backward_head"] = model.backward_head
-        for name, parameter in model.named_parameters():
-            for moment in ("exp_avg", "exp_avg_sq"):
-                if parameter in optimiser.state:
-                    tensors[f"{moment}/{name}"] = optimiser.state[parameter][moment]
-        self._write(tensors, progress)
+        self._write(_tensors(model, optimiser), progress)
+
+    def branch_off(self, model: GPT, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
+        """Write the current state to a file of its own, with the best weights so far: what `begin` goes on from."""
+        best, _ = load_tensors(self.folder.best)
+        tensors = _tensors(model, optimiser) | {f"{BEST}{name}": weight for name, weight in best.items()}
+        self._write(tensors, progress, self.folder.state(progress.step))
+
+    def begin(
+        self, start: str | Path, model: GPT, optimiser: torch.optim.Optimizer, step: int, leads: bool = True
+    ) -> Progress:
+        """Load a state of `branch_off`, as if this training had taken its steps; return what it was then.
+
+        The process that `leads` writes the best weights until then. A `UserError` if it is none, or of another
+        step, model or text.
+        """
+        tensors, metadata = load_tensors(start)
+        shape = {name.removeprefix(MODEL): tensor.shape for name, tensor in tensors.items() if name.startswith(MODEL)}
+        progress = Progress(**json.loads(metadata.get("progress", "{}")))
+        alike = shape == {name: tensor.shape for name, tensor in model.state_dict().items()}
+        made_by = json.loads(metadata.get("made_by", "{}"))
+        if progress.step != step or not alike or _learned(made_by) != _learned(self._made_by):
+            raise UserError(f"{start}: no state of this model after {step} steps; delete it and run again")
+        best = {name.removeprefix(BEST): tensor for name, tensor in tensors.items() if name.startswith(BEST)}
+        if leads:
+            self._keep(self.folder.best, model, best, progress.best_step)
+        _load(model, optimiser, tensors, progress.step)
+        logger.info("going on at step %d from %s", progress.step, start)
+        return progress
 
     def keep(self, path: Path, model: GPT, step: int) -> None:
         """Write the weights after `step` steps to a file of the folder, with the training that they belong to."""
+        self._keep(path, model, model.state_dict(), step)
+
+    def _keep(self, path: Path, model: GPT, weights: Mapping[str, Tensor], step: int) -> None:
         made_by = {name: self._made_by[name] for name in ("model", "settings") if name in self._made_by}
         named = {NAME: f"{self._snapshots}/{path.name}"} if self._snapshots and path != self.folder.best else {}
-        save_model(path, model.config, model.state_dict(), {**made_by, **named, TRAINING: self.key, "step": str(step)})
+        save_model(path, model.config, weights, {**made_by, **named, TRAINING: self.key, "step": str(step)})
 
     def finish(self, progress: Progress) -> None:
         """Replace the resume file by what is needed to write the outputs again, until Snakemake has recorded them."""
         progress.finished = True
         self._write({}, progress)
 
-    def restore(self, model: GPT, optimiser: torch.optim.Optimizer, snapshots: Iterable[int]) -> Progress:
+    def restore(
+        self, model: GPT, optimiser: torch.optim.Optimizer, snapshots: Iterable[int], states: Iterable[int] = ()
+    ) -> Progress:
         """Load the resume file, if there is one, into model and optimiser, unless training has ended; return its state.
+
+        `snapshots` and `states` are the steps after which files are kept.
 
         A `UserError` if a file of completed steps is damaged or missing, or the checkpoint is that of another training.
         """
@@ -101,26 +131,20 @@ class Checkpoints:
         self._check(self.folder.best, progress.best_step if progress.finished else None)  # or a later one
         for step in (step for step in snapshots if step <= progress.step):
             self._check(self.folder.snapshot(step), step)
+        for step in (step for step in states if step <= progress.step):
+            self._check(self.folder.state(step), step)
         if progress.finished:
             logger.info("training had ended at step %d; its outputs are written again", progress.step)
             return progress
-        model.load_state_dict({name: tensors[f"model/{name}"] for name in model.state_dict()})
-        if model.backward_head is not None:
-            model.backward_head.copy_(tensors["backward_head"])
-        for name, parameter in model.named_parameters():
-            if f"exp_avg/{name}" in tensors:
-                optimiser.state[parameter] = {
-                    "step": torch.tensor(float(progress.step), device=parameter.device),
-                    "exp_avg": tensors[f"exp_avg/{name}"].to(parameter.device),
-                    "exp_avg_sq": tensors[f"exp_avg_sq/{name}"].to(parameter.device),
-                }
+        _load(model, optimiser, tensors, progress.step)
         logger.info("resuming at step %d", progress.step)
         return progress
 
-    def _write(self, tensors: Mapping[str, Tensor], progress: Progress) -> None:
+    def _write(self, tensors: Mapping[str, Tensor], progress: Progress, state: Path | None = None) -> None:
         self._lock.verify()
         metadata = {"progress": json.dumps(asdict(progress)), "made_by": json.dumps(dict(self._made_by))}
-        save_tensors(self.folder.resume, tensors, {"key": self.key, **metadata})
+        of = {TRAINING: self.key, "step": str(progress.step)} if state else {}
+        save_tensors(state or self.folder.resume, tensors, {"key": self.key, **of, **metadata})
 
     def _check(self, path: Path, step: int | None) -> None:
         """Check a file that no later step would write again: its training and, unless it is None, its step."""
@@ -133,3 +157,34 @@ class Checkpoints:
                 f"{path}: missing or damaged, or of another training, and no later step writes it again; "
                 f"delete {self.folder.path} to train from the start"
             ) from error
+
+
+def _learned(made_by: Mapping[str, str]) -> tuple[Any, str | None]:
+    """Return the settings of a training without those of its length, and the digest of its text."""
+    return but_for_length(json.loads(made_by.get("settings", "{}"))), made_by.get("corpus")
+
+
+def _tensors(model: GPT, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return what a training goes on from: weights and moments."""
+    tensors = {f"{MODEL}{name}": tensor for name, tensor in model.state_dict().items()}
+    if model.backward_head is not None:
+        tensors["backward_head"] = model.backward_head
+    for name, parameter in model.named_parameters():
+        for moment in ("exp_avg", "exp_avg_sq"):
+            if parameter in optimiser.state:
+                tensors[f"{moment}/{name}"] = optimiser.state[parameter][moment]
+    return tensors
+
+
+def _load(model: GPT, optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor], step: int) -> None:
+    """Load what `_tensors` returned after `step` steps into a model and its optimiser."""
+    model.load_state_dict({name: tensors[f"{MODEL}{name}"] for name in model.state_dict()})
+    if model.backward_head is not None:
+        model.backward_head.copy_(tensors["backward_head"])
+    for name, parameter in model.named_parameters():
+        if f"exp_avg/{name}" in tensors:
+            optimiser.state[parameter] = {
+                "step": torch.tensor(float(step), device=parameter.device),
+                "exp_avg": tensors[f"exp_avg/{name}"].to(parameter.device),
+                "exp_avg_sq": tensors[f"exp_avg_sq/{name}"].to(parameter.device),
+            }

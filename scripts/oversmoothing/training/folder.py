@@ -57,6 +57,10 @@ class Folder:
         """Return weights after this number of steps."""
         return self.path / "snapshots" / f"{step:08d}.safetensors"
 
+    def state(self, step: int) -> Path:
+        """Return the state after this number of steps, from which other trainings go on."""
+        return self.path / "states" / f"{step:08d}.safetensors"
+
     def others(self) -> list[Path]:
         """Return folders of other trainings of the same model."""
         siblings = self.path.parent.glob(glob.escape(self.path.name[:-8]) + 8 * "[0-9a-f]")
@@ -64,10 +68,12 @@ class Folder:
 
     def clear(self) -> None:
         """Delete the files of the training, and no others."""
-        snapshots = self.snapshot(0).parent
-        for path in (self.resume, self.best, *snapshots.glob(8 * "[0-9]" + ".safetensors")):
+        folders = [self.snapshot(0).parent, self.state(0).parent]
+        kept = [path for folder in folders for path in folder.glob(8 * "[0-9]" + ".safetensors")]
+        for path in (self.resume, self.best, *kept):
             path.unlink(missing_ok=True)
-        for path in (*self.path.glob(".*.part"), *snapshots.glob(".*.part")):  # from a write that was killed
+        for path in (part for folder in (self.path, *folders) for part in folder.glob(".*.part")):  # a killed write's
             path.unlink(missing_ok=True)
-        with suppress(OSError):  # not empty, or none was kept
-            snapshots.rmdir()
+        for folder in folders:
+            with suppress(OSError):  # not empty, or none was kept
+                folder.rmdir()

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from oversmoothing.models.model import GPT
 from oversmoothing.training.batches import Whole, prefetch
 from oversmoothing.training.checkpoint import Checkpoints, Progress
 from oversmoothing.training.group import Group
-from oversmoothing.training.optimiser import learning_rate
+from oversmoothing.training.schedule import decay_begins, learning_rate
 from oversmoothing.training.step import Step, validation_loss
 
 logger = logging.getLogger(__name__)
@@ -34,9 +35,12 @@ def train(
     checkpoints: Checkpoints,
     group: Group | None = None,
     whole: Whole | None = None,
+    start: str | Path | None = None,
 ) -> Progress:
     """Train until the validation loss has not improved in `patience` evaluations, or for `max_steps`.
 
+    With ``states``, numbers of steps, the state after each is kept, and training ends with the last. A training under
+    `STABLE` goes on from such a state, `start`, where its decay begins: it ends with the bits of one from the start.
     The best weights are saved in the folder of `checkpoints`, which the caller has locked, and those at the steps of
     `snapshot_steps`. A run that was killed resumes from the last checkpoint and ends with the same bits, because the
     batch and the dropout masks of a step depend on (seed, step) alone. Several processes agree on every loss, and leave
@@ -50,10 +54,14 @@ def train(
             raise UserError(f"the {name} split has sequences of {whole.length} bytes, which exceed block: {block}")
     group = group or Group()
     step = Step(model, settings, seed, precision, group, whole)
-    snapshots = snapshot_steps(settings)
-    progress = checkpoints.restore(model, step.optimiser, snapshots)  # nothing is written before all have exchanged
+    snapshots, states = snapshot_steps(settings), set(settings.get("states", ()))
+    last = max(states, default=settings["max_steps"])
+    # Nothing is written before all have exchanged, except that the first begins a branch.
+    progress = checkpoints.restore(model, step.optimiser, snapshots, states)
     if progress.finished:
         return progress
+    if start and not progress.step:
+        progress = checkpoints.begin(start, model, step.optimiser, decay_begins(settings), group.leads)
     device = model.head.weight.device
     loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=device)
     step_bytes = settings["accumulation"] * settings["batch"] * (whole.length - whole.prompt if whole else block)
@@ -74,6 +82,9 @@ def train(
     def snapshot() -> None:
         if progress.step in snapshots and group.leads:
             checkpoints.keep(checkpoints.folder.snapshot(progress.step), model, progress.step)
+        if progress.step in states and group.leads:
+            progress.loss_sum = loss_sum.item()
+            checkpoints.branch_off(model, step.optimiser, progress)
 
     def save() -> None:
         progress.loss_sum = loss_sum.item()
@@ -84,10 +95,10 @@ def train(
     if progress.step == 0:
         evaluate()
         snapshot()
-    steps, stop = range(progress.step, settings["max_steps"]), list[str]()
+    steps, stop = range(progress.step, last), list[str]()
     with (
         tqdm(
-            total=settings["max_steps"] * step_bytes,
+            total=last * step_bytes,
             initial=progress.step * step_bytes,
             desc=checkpoints.name,
             unit="B",
@@ -98,12 +109,13 @@ def train(
         on_signals(lambda number: stop.append(signal.Signals(number).name)),
         closing(prefetch(partial(step.draw, training), steps, device)) as batches,
     ):
-        while progress.step < settings["max_steps"] and progress.stale < settings["patience"]:
+        while progress.step < last and progress.stale < settings["patience"]:
             loss_sum += step.take(next(batches), progress.step)
             progress.step += 1
             progress.loss_steps += 1
             ends.append(time.perf_counter())
-            if progress.step % settings["evaluation_interval"] == 0 or progress.step == settings["max_steps"]:
+            ended = progress.step == last and not states  # those that go on from a state evaluate when they end
+            if progress.step % settings["evaluation_interval"] == 0 or ended:
                 evaluate()
                 losses = {name: f"{progress.history[-1][name]:.3f}" for name in ("train_loss", "validation_loss")}
                 bar.set_postfix(losses, refresh=False)
@@ -117,6 +129,12 @@ def train(
                     f"{checkpoints.name}: stopped by {stop[0] if stop else 'another process'} at step "
                     f"{progress.step}; the state is saved, run again to go on"
                 )
+        if progress.step < max(states, default=0):
+            raise UserError(
+                f"{checkpoints.name}: the validation loss has not improved in training.patience: "
+                f"{settings['patience']} evaluations at step {progress.step}, before the decay of every length began; "
+                "raise training.patience"
+            )
         if group.leads:
             checkpoints.finish(progress)
     return progress

@@ -1,6 +1,5 @@
-"""AdamW with the settings of GPT-2, the learning rate of each step, and the head's share of it."""
+"""AdamW with the settings of GPT-2, its learning rate at each step, and the head's share of it."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +7,7 @@ import torch
 from torch import nn
 
 from oversmoothing.models.model import GPT
+from oversmoothing.training.schedule import learning_rate
 
 
 def build_optimiser(
@@ -37,17 +37,6 @@ def set_learning_rate(optimiser: torch.optim.Optimizer, step: int, settings: Map
     """Set the learning rate of a step for every group of `build_optimiser`."""
     for group in optimiser.param_groups:
         group["lr"] = learning_rate(step, settings) * group["rate"]
-
-
-def learning_rate(step: int, settings: Mapping[str, Any]) -> float:
-    """Return the learning rate of a step: linear warm-up, then linear or cosine decay to the minimum at `max_steps`."""
-    peak, least = settings["learning_rate"], settings["minimum_learning_rate"]
-    warmup, last = settings["warmup_steps"], settings["max_steps"]
-    if step < warmup:
-        return peak * (step + 1) / (warmup + 1)
-    progress = min(1.0, (step - warmup) / max(1, last - warmup))
-    left = {"linear": 1 - progress, "cosine": 0.5 * (1 + math.cos(math.pi * progress))}[settings["decay"]]
-    return least + left * (peak - least)
 
 
 def head_rates(model: GPT, settings: Mapping[str, Any]) -> dict[str, float]:

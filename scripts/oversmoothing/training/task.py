@@ -31,6 +31,7 @@ from oversmoothing.training.folder import Folder, training_key, training_package
 from oversmoothing.training.group import Group, join
 from oversmoothing.training.lock import Lock
 from oversmoothing.training.loop import snapshot_steps, train
+from oversmoothing.training.schedule import decay_begins
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,8 @@ class Task:
     history: str
     snapshots: str
     log: str | None
+    start: str | None = None  # folder of the states of which its decay goes on from one
+    states: str | None = None  # output of a training that others go on from
     asked: dict[str, Any] = field(default_factory=dict)  # of the job (see `store.identity`), for the other processes
 
 
@@ -98,10 +101,13 @@ def perform(task: Task, group: Group) -> None:
             lock = Lock(outputs)
             held.enter_context(lock.held())
             held.enter_context(checkpoints.lock())
-        train(model, train_split, validation_split, training, seed, precision, checkpoints, group, whole)
+        start = Path(task.start, checkpoints.folder.state(decay_begins(training)).name) if task.start else None
+        train(model, train_split, validation_split, training, seed, precision, checkpoints, group, whole, start)
         if group.leads:
             lock.verify()
             write_outputs(checkpoints.folder, snapshot_steps(training), task.weights, task.history, task.snapshots)
+            if task.states:
+                hand_on(map(checkpoints.folder.state, training["states"]), task.states)
 
 
 def write_outputs(
@@ -113,15 +119,7 @@ def write_outputs(
     """
     metadata = load_metadata(folder.resume)
     progress, made_by = json.loads(metadata["progress"]), json.loads(metadata["made_by"])
-    shutil.rmtree(snapshots, ignore_errors=True)
-    Path(snapshots).mkdir(parents=True)
-    for source in (folder.snapshot(step) for step in sorted(kept) if step <= progress["step"]):
-        load_metadata(source)
-        with atomic_path(Path(snapshots, source.name)) as temporary:
-            try:
-                os.link(source, temporary)
-            except OSError:  # no hard links there, or another file system
-                shutil.copyfile(source, temporary)
+    hand_on((folder.snapshot(step) for step in sorted(kept) if step <= progress["step"]), snapshots)
     with atomic_path(history) as temporary:
         schema = HISTORY.with_metadata({**made_by, **identity(history)})
         table = pa.Table.from_pylist(progress["history"], schema=schema)
@@ -131,6 +129,19 @@ def write_outputs(
         seal(temporary)
     best, of_best = load_tensors(folder.best)
     save_tensors(weights, best, {**of_best, **made_by})
+
+
+def hand_on(sources: Iterable[Path], outputs: str | Path) -> None:
+    """Put weights or states of a training into a folder of outputs, in the place of what is there."""
+    shutil.rmtree(outputs, ignore_errors=True)
+    Path(outputs).mkdir(parents=True)
+    for source in sources:
+        load_metadata(source)
+        with atomic_path(Path(outputs, source.name)) as temporary:
+            try:
+                os.link(source, temporary)
+            except OSError:  # no hard links there, or another file system
+                shutil.copyfile(source, temporary)
 
 
 def main(path: Path, rendezvous: str) -> int:

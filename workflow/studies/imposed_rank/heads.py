@@ -25,7 +25,7 @@ from oversmoothing.models.gpt_config import GPTConfig
 from oversmoothing.models.model import GPT
 from oversmoothing.models.predictor import head_matrix
 from oversmoothing.training.batches import inputs_and_targets, prefetch, training_batch, validation_batches
-from oversmoothing.training.optimiser import learning_rate
+from oversmoothing.training.schedule import learning_rate
 
 logger = logging.getLogger(__name__)
 

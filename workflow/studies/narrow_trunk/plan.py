@@ -5,7 +5,7 @@ from typing import Any
 
 from plan import tokens
 from plan.model_types import Trained, of_type
-from plan.models import by_name, full_models, model_rows
+from plan.models import by_name, full_models, model_rows, used
 from plan.run import Run
 from plan.settings import settings
 from plan.studies import Study
@@ -33,7 +33,7 @@ def learning_settings(config: Mapping[str, Any], model: Trained) -> dict[str, An
     section = config["narrow_trunk"]
     schedule = {key: section[key] for key in ("learning_rate", "warmup_steps", "steps")}
     dropped = ("processes", "max_steps", "patience", "snapshots", "compile")
-    training = {key: value for key, value in config["training"].items() if key not in dropped}
+    training = {key: value for key, value in used(config["training"]).items() if key not in dropped}
     whole = model.name in full_models(of_type(Trained, by_name(config))).values()
     return settings(
         training={**training, **schedule, "backward_rank": None},

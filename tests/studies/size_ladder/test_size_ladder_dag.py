@@ -1,0 +1,42 @@
+"""The ladder in the real DAG: a law of two small sizes predicts a third, and rung after rung shares one training."""
+
+import pyarrow.parquet as pq
+from study import TINY
+
+from oversmoothing.tables.record import chosen, read_record
+
+CONFIG = """
+studies: [forced_part, leak_at_equal_loss, size_ladder]
+training: {decay: stable, decay_share: 0.25, snapshots: false, max_steps: 16}
+size_ladder:
+  sizes:
+    - {width: 16, layers: 1, heads: 2, seeds: [1], ranks: [4]}
+    - {width: 24, layers: 1, heads: 2, seeds: [1], ranks: [4]}
+    - {width: 32, layers: 1, heads: 2, seeds: [1], ranks: [4], held_out: true}
+  steps: [8, 16]
+  truth: truth
+  resamples: 3
+"""
+PREDICTIONS = "results/scale_predictions.parquet"
+TABLES = [f"results/tables/{name}.csv" for name in ("scale", "scale_predictions")]
+
+
+def test_predictions_come_before_what_they_predict_and_the_tables_after(copy):
+    (copy.folder / "ladder.yaml").write_text(CONFIG)
+    config = (TINY, "ladder.yaml")
+    jobs = copy.planned(PREDICTIONS, config=config)
+    assert (jobs["train_trunk"], jobs["climb"], jobs["ladder_best"]) == (6, 8, 5)
+    copy.snakemake(PREDICTIONS, config=config)
+    assert not (copy.folder / "results/ladder/w32x1").exists()
+    copy.snakemake(*TABLES, config=config)
+    rows = pq.read_table(copy.folder / PREDICTIONS).to_pandas()
+    assert {"w32x1-8steps", "w32x1-16steps", "workstation", "thesis"} <= set(rows.place)
+    table = read_record(copy.folder / TABLES[0])
+    assert {"loss", "tto", "kl", "added", "added_best", "added_rest", "effective_rank"} <= set(table.measure)
+    assert set(table.truth.dropna()) == {"own", "truth"}
+    assert set(table.weights) == {12 * 16**2, 12 * 24**2}
+    assert len(chosen(table, measure="added", truth="own")) == 4
+    outcomes = read_record(copy.folder / TABLES[1])
+    assert outcomes.measure.str.endswith("_came").any()
+    assert (copy.folder / "results/figures/scale.png").stat().st_size > 10_000
+    assert copy.planned(*TABLES, config=config) == {}
