@@ -28,6 +28,7 @@ from pages.kept import (
     full_heads,
     full_heads_beside_other_steps,
     kept,
+    published,
     real_head,
     square,
     wide_square,
@@ -96,6 +97,9 @@ correlation_over_all_ranks = equal_loss("tto_correlation", truth="truth")
 truncated_heads = kept("gradient_wide").paired_ranks.where("tto", kind="svd", less="equal loss")
 other_heads = kept("explanations").explanations.where("tto", law=None, less="equal loss").by("rank", "kind")
 two_softmaxes_after_long_training = kept("explanations_long").explanations("tto", 4, kind="mos2", less="equal loss")
+judged = kept("equal_loss").sample_quality.where(kind=["human", "truth"]).by("measure", "model")
+level_of_samples = equal_loss.where(less=None, kind="family")
+published_mauve_of_rank_4 = published.table_5_3.by("model", "metric", "decoding")("4", "mauve", "pure")
 samples_told_apart = [
     (measure, rank)
     for measure in ("bigram", "byte_tv", "mauve", "perplexity", "valid_words", "word_length")
