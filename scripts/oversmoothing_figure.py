@@ -47,16 +47,16 @@ def main(job: Job) -> None:
     write_figure(draw(read_record(job.input.table), *windows), job.output)
 
 
-def draw(table: pd.DataFrame, windows: pd.DataFrame | None = None) -> Figure:
+def draw(table: pd.DataFrame, windows: pd.DataFrame | None = None, across: int | None = None) -> Figure:
     """Draw each metric's mean and 95 % interval against rank, a panel for each metric and truth, under the finding.
 
     The table is that of `score_tables.score_table`. Every model has a point, with the look of its rank, and the line
     joins the means of the ranks. The thesis's values stand at its own ranks. Where a model has no rank in the table, as
-    of those from the hub, all stand side by side by name.
+    of those from the hub, all stand side by side by name. `across` is the number of columns; None: a row for each truth.
     """
     panels = list(table.groupby(["truth", "measure"], sort=False, dropna=False))
     several = table.truth.nunique() > 1
-    most = table[table.truth.notna()].measure.nunique() if several else COLUMNS
+    most = across or (table[table.truth.notna()].measure.nunique() if several else COLUMNS)
     rows, columns = -(-len(panels) // most), min(most, len(panels) + 1)
     if table["rank"].isna().any():
         places = {name: i for i, name in enumerate(table.model.unique())}

@@ -4,13 +4,17 @@ The replication and the equal-loss study are computed again from time to time, w
 the article says of them is chosen here from their tables: numbers of seeds, verdicts, and which ranks differ.
 """
 
+import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, spread
+from oversmoothing.jobs import UserError
+from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, percent, spread
 from oversmoothing.tables.quantities import digits as printed
 from pages.decoding import WITH_SETTINGS, bytewise
 from pages.expectations import is_within, rank_32_less_full
@@ -34,17 +38,21 @@ from pages.findings import (
 )
 from pages.kept import (
     CHAPTERS,
+    ROOT,
     STUDIES,
     TRUTHS,
     after_equal_steps,
     at_equal_loss,
     at_equal_validation_loss,
+    chance,
     counted_sentences,
     kept,
+    number_of_sentences,
     published,
     sentences,
     verdicts,
 )
+from pages.notes import full as known
 from pages.notes import murugan
 from pages.other_heads import COSTLY, after_400_steps
 from pages.replication import least_certain, number_that_cannot_fail, together, verdict_with_counts
@@ -62,8 +70,6 @@ __all__ = [  # what the source names of other pages
     "murugan",
     "number_that_cannot_fail",
     "other_heads",
-    "rank_32_less_full",
-    "shares_after_long_training",
     "shares_of_what_is_added",
     "slope_of_kl",
     "stand_ins_change_excess",
@@ -80,8 +86,36 @@ METRICS = {"tto": "TTO", "nsmd": "NSMD", "tv": "TV", "kl": "KL"}
 NONE = "-"
 PLUS_MINUS = "\u00a0±\u00a0"  # which no line ends at
 
+
 # What the kept runs are.
-_settings = yaml.safe_load((STUDIES / "replication/config.yaml").read_text(encoding="utf-8"))
+def _read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found
+
+
+_DEFAULT = _read(ROOT / "config/config.yaml")
+
+
+def _settings_of(study: str) -> dict[str, Any]:
+    """Return the settings of a kept run, with the default's for what it does not state."""
+    own = _read(STUDIES / study / "config.yaml")
+    return {**_DEFAULT, **own, **{name: {**_DEFAULT[name], **own.get(name, {})} for name in ("model", "training")}}
+
+
+def made(study: str) -> str:
+    """Return cells of a Typst table: which models a kept run trained, its commit, and its hours of processor."""
+    settings = _settings_of(study)
+    known = json.loads((STUDIES / study / "run.json").read_text(encoding="utf-8"))
+    drawn = settings.get("known_law", {}).get("texts", [])
+    seeds = settings["seeds"] if settings["seeds"] != _DEFAULT["seeds"] or not drawn else drawn[0]["seeds"]
+    steps = f"width {settings['model']['width']}, {settings['training']['max_steps']:,} steps"
+    models = NONE if "model" in settings.get("real_head", {}) else f"{steps}, {len(seeds)} seed{'s'[: len(seeds) > 1]}"
+    return ", ".join(f"[{cell}]" for cell in (models, known["commit"][:8], f"{known['processor_hours']:.1f}"))
+
+
+_settings = _settings_of("replication")
+(own_truth,) = (truth for truth in _settings["truths"] if truth["name"] == "truth")
+other_steps = sorted(of["max_steps"] for of in _settings_of("equal_loss")["family"] if "max_steps" in of)
 _judge = _settings.get("quality", {}).get("language_model")
 judge_is_real = _judge is not None  # or else a small GPT-2 that is trained on the same text
 _one_rank = run.oversmoothing.where("tto", RANKS[0], "truth")
@@ -147,16 +181,26 @@ def printed_verdict(sentence: str) -> str:
     return found
 
 
+def tested(sentence: str) -> str:
+    """Return how a sentence of the thesis is tested."""
+    (found,) = sentences.column("test", id=sentence, truth=None)
+    return found
+
+
 # At equal loss.
-def largest_at_equal_loss(measure: str) -> Quantity:
-    """Return the difference from a full head of equal loss that is farthest from 0, of all ranks and truths."""
-    return max(at_equal_loss.all(measure, truth=list(TRUTHS)), key=abs)
+_differences = at_equal_loss.all("tto", truth=list(TRUTHS))
+number_at_equal_loss = len(_differences)
+farthest_at_equal_loss = math.ceil(1000 * max(max(-of.low, of.high) for of in _differences)) / 1000
+UP_TO_16 = (4, 8, 12, 16)  # ranks that leak clearly more than full rank after equal steps
 
 
-size_of_largest_difference = abs(largest_at_equal_loss("tto"))
-small_at_equal_loss = max(
-    max(map(abs, at_equal_loss.all("tto", truth=truth))) / after_equal_steps("tto", RANKS[0], truth) for truth in TRUTHS
-)
+def share_of_gap(truth: str) -> str:
+    """Return what ranks up to 16 leak more at equal loss, in percent of what each leaks more after equal steps."""
+    *first, last = (100 * at_equal_loss("tto", rank, truth) / after_equal_steps("tto", rank, truth) for rank in UP_TO_16)
+    return f"{', '.join(f'{share:.0f}' for share in first)} and {last:.0f} %"
+
+
+slopes_exclude_1 = not any(of.low <= 1 <= of.high for of in map(slope_of_kl, TRUTHS))
 
 
 def as_expected_at_equal_validation_loss(truth: str) -> str:
@@ -175,17 +219,46 @@ def controls_differ_by(measure: str, truth: str) -> str:
     return _range(table.all(measure, truth=truth))
 
 
+def as_expected_of_controls(truth: str) -> str:
+    """Return whether these differences, of ranks up to 32, are within 0.015 on either side."""
+    table = kept("equal_loss_controls").equal_loss
+    controls = table.where("tto", truth=truth, less="equal loss on the windows", kind=["context", "layers"])
+    ranks = table.where("tto", truth=truth, less="equal loss on the windows, shorter context", kind="family")
+    return is_within(controls.all() + ranks.all((4, 8, 12, 16, 32)), -0.015, 0.015)
+
+
 def ranks_less_shorter_context(measure: str, truth: str) -> str:
     """Return by how much ranks differ from full heads of a shorter context, at equal loss on the windows."""
     table = kept("equal_loss_controls").equal_loss.where(less="equal loss on the windows, shorter context")
     return _range(table.all(measure, truth=truth, kind="family"))
 
 
+def full_less_rank_32() -> list[Quantity]:
+    """Return what full rank leaks more than rank 32, by each truth."""
+    return [-difference for difference in rank_32_less_full]
+
+
 # What other studies let the article say.
-no_method_beats_min_p = not any(
-    gain > 0 and gain.p < SIGNIFICANT for gain in bytewise.all(less="min-p", decoding=list(WITH_SETTINGS))
-)
+gains_over_min_p = bytewise.all(less="min-p", decoding=list(WITH_SETTINGS))
+no_method_beats_min_p = not any(gain > 0 and gain.p < SIGNIFICANT for gain in gains_over_min_p)
+highest_gain_over_min_p = max(gains_over_min_p)
 bat_less_min_p = bytewise.all(less="min-p", decoding="bat")
+range_of_bat = _range(bat_less_min_p)
+nsmd_under_greedy = of_seeds(
+    run.decodings.column("value", measure="nsmd", rank=FULL, truth="truth", decoding="greedy", kind="family")
+)
+leak_of_full_rank = of_seeds(run.oversmoothing.column("value", measure="tto", rank=FULL, truth="truth"))
+hidden_at_full_rank = known.hidden()
+
+
+def _in_points(change: Quantity | str) -> str:
+    return change if isinstance(change, str) else percent(change).replace(" %", " points")
+
+
+shares_before_and_after = [
+    (name.replace("a known law", "known distribution"), before, after, *map(_in_points, changes))
+    for name, before, after, *changes in shares_after_long_training
+]
 no_costly_head_leaks_less = not any(
     number.high < 0 and number.p < SIGNIFICANT for number in after_400_steps.at_equal_operations.all("tto", kind=COSTLY)
 )
@@ -197,8 +270,11 @@ def _means(table: Table, **keys: object) -> Quantity:
 
 
 def _ours(mean: Quantity, decimals: int = 3) -> str:
-    """Return a mean over seeds, and half of its 95 % interval."""
-    return f"{printed(mean.value, decimals)}{PLUS_MINUS}{printed(_half(mean), decimals)}"
+    """Return a mean over seeds and half of its 95 % interval, with so many digits that the half is not printed as 0."""
+    half = _half(mean)
+    while half > 0 and round(half, decimals) == 0:
+        decimals += 1
+    return f"{printed(mean.value, decimals)}{PLUS_MINUS}{printed(half, decimals)}" if half else printed(mean.value, 0)
 
 
 def _half(mean: Quantity) -> float:
@@ -237,12 +313,29 @@ def _with_tbat() -> Iterator[list[str]]:
         yield [*row, _theirs(theirs("tbat", _their_rank(rank)).value), _ours(ours)]
 
 
+def _losses() -> Iterator[list[str]]:
+    """Yield rows of Table 3.1: of each model and truth the thesis's numbers, then ours."""
+    theirs = published.table_3_1.by("metric", "model")
+    models = {_label(rank): (str(_their_rank(rank)), {"kind": "family", "rank": rank}) for rank in RANKS}
+    truths = {"NanoGPT, own truth": ("truth", "truth"), "EvaByte, SmolLM2": ("smollm2", "smollm2")}
+    models |= {name: (THEIRS[truth], {"arm": arm}) for name, (truth, arm) in truths.items()}
+    for name, (their_model, keys) in models.items():
+        row = [name]
+        for measure in ("validation_loss", "accuracy", "loss"):
+            if measure != "loss":  # on the scored text, which the thesis does not print
+                row.append(_theirs(theirs(measure, their_model).value))
+            values = run.losses.column("value", measure=measure, **keys)
+            row.append(_ours(of_seeds(values)) if len(values) > 1 else printed(values[0]) if values else NONE)
+        yield row
+
+
 def their_fall(truth: str) -> float:
     """Return by how much TTO of the thesis's rank 4 stands above that of its full rank."""
     theirs = published.table_4_1.by("metric", "model", "truth")
     return theirs("tto", RANKS[0], THEIRS[truth]) - theirs("tto", THEIR_FULL, THEIRS[truth])
 
 
+table_3_1 = list(_losses())
 table_4_1 = list(_with_tbat())
 table_4_2 = list(_beside("table_4_2", ("tv", "kl"), run.oversmoothing, RANKS))
 SVD_RANKS = sorted({int(rank) for rank in published.table_7_1.column("model")})
@@ -313,8 +406,9 @@ def _of_sample(numbers: Iterable[tuple[str, Quantity]]) -> list[str]:
     cells = []
     for measure, mean in numbers:
         scale = 0.5 if measure == _HALVED else 1.0
-        half = f"{PLUS_MINUS}{printed(scale * _half(mean), OF_SAMPLES[measure])}" if "low" in mean.row else ""
-        cells.append(printed(scale * mean.value, OF_SAMPLES[measure]) + half)
+        ends = {end: scale * mean.row[end] for end in ("low", "high") if end in mean.row}
+        halved, decimals = Quantity(scale * mean.value, ends), OF_SAMPLES[measure]
+        cells.append(_ours(halved, decimals) if ends else printed(halved.value, decimals))
     return cells
 
 
@@ -339,14 +433,18 @@ table_5_3 = list(_samples())
 
 
 # Verdicts.
+def _by_truth(sentence: str) -> list[str]:
+    found = (sentences.column("verdict", id=sentence, truth=truth) for truth in TRUTHS)
+    return [own[0] if own else NONE for own in found]
+
+
 def _verdict_rows() -> Iterator[list[str]]:
     for row in together.frame.to_dict("records"):
-        by_truth = [sentences.column("verdict", id=row["id"], truth=truth) for truth in TRUTHS]
         mark = "† " if isinstance(row["cannot_fail"], str) else ""
         yield [
             f"{mark}{row['statement']} ({row['place']})",
             verdict_with_counts(row),
-            *(found[0] if found else NONE for found in by_truth),
+            *_by_truth(row["id"]),
             row["published_verdict"],
         ]
 
@@ -367,20 +465,47 @@ VERDICTS = ("holds", "holds in part", "contradicted", "depends on the truth", "o
 verdicts_by_chapter = list(_counts())
 
 
+def decided(sentence: str) -> str:
+    """Return how many comparisons of a sentence are decided against it, and how many for it."""
+    (row,) = sentences.where(id=sentence, truth=None).frame.to_dict("records")
+    return f"{row['decided_against']:.0f} of {row['contrasts']:.0f} comparisons against it, {row['decided_for']:.0f} for it"
+
+
+def farthest_comparison(sentence: str) -> str:
+    """Return the words of the comparison that is farthest from what a sentence expects."""
+    (found,) = sentences.column("weakest", id=sentence, truth=None)
+    return found
+
+
+def rank_of_farthest(sentence: str) -> str:
+    """Return the first rank that this comparison names."""
+    found = re.search(r"rank \d+", farthest_comparison(sentence))
+    if not found:
+        raise UserError(f"claims.csv of replication: {sentence}: its weakest comparison names no rank")
+    return found[0]
+
+
 def _against(row: Mapping[str, Any]) -> str:
     """Return the comparison that decides against a sentence, and where the sentence expects it."""
     said = least_certain(row).replace("against truth", "by the own truth").replace("against smollm2", "by SmolLM2")
     bounds = [(word, row[of]) for word, of in (("above", "above"), ("below", "below")) if math.isfinite(row[of])]
     expected = " and ".join(f"{word} {bound:.3g}" for word, bound in bounds)
-    return f"{said}; expected {expected}" if expected else said
+    return f"{said.replace(' less ', ' minus ')}; expected {expected}" if expected else said
 
 
 def _contradicted_rows() -> Iterator[list[str]]:
     found = counted_sentences.where(verdict="contradicted").frame
     for row in found.to_dict("records"):
-        yield [f"{row['statement']} ({row['place']})", _against(row), row["published_verdict"]]
+        stated = f"{row['statement']} ({row['place']})"
+        yield [stated, _against(row), *_by_truth(row["id"]), row["published_verdict"]]
 
 
 contradicted_rows = list(_contradicted_rows())
 number_that_hold = verdicts["holds"] + verdicts["holds in part"]
 contradicted_here_and_there = sum(row[-1] == "contradicted" for row in contradicted_rows)
+wrong_by_chance = chance("wrong") * number_of_sentences  # were every comparison at its bound
+_in_part = sorted(
+    (row["decided_for"] / row["contrasts"], f"{row['decided_for']:.0f} of {row['contrasts']:.0f}")
+    for row in counted_sentences.where(verdict="holds in part").frame.to_dict("records")
+)
+fewest_in_part, most_in_part = (words for _, words in (_in_part[0], _in_part[-1]))

@@ -215,9 +215,12 @@ tto_by_decoding = [
 ]
 
 
-def left_by_greedy(truth: str, rank: int) -> float:
-    """Return which share of the leak under pure sampling greedy decoding leaves."""
-    return decoded_tto(truth, rank, "greedy") / decoded_tto(truth, rank, "pure")
+def left_by_greedy(truth: str, rank: int) -> Quantity:
+    """Return which share of the leak under pure sampling greedy decoding leaves, over seeds."""
+    table = replication.decodings.where("tto", rank, truth, kind="family")
+    pure, greedy = (table.where(decoding=how) for how in ("pure", "greedy"))
+    parts = (of_seeds(of.column("value")) for of in (greedy, pure))
+    return share_of_means(*parts, rest=paired(pure, greedy))
 
 
 # What would lift it?

@@ -1,7 +1,8 @@
 """Write the documents: pages from their sources and the kept tables, and into three of them what code declares.
 
 `make docs` renders each file below `docs/source` to the same place below `docs`, and `docs/source/README.md` to
-`README.md`, with the quantities of `pages/NAME.py`. A page is Markdown, or Typst, which `make article` prints as a PDF.
+`README.md`, with the quantities of `pages/NAME.py`. A page is Markdown, or Typst, which `make article` prints as a PDF,
+with figures that `pages/article_figures.py` draws from kept tables.
 In PARTS it replaces what stands between two comments; the rest is written by hand.
 """
 
@@ -45,6 +46,7 @@ def main() -> None:
         path.write_text(updated(path), encoding="utf-8")
     for path in pages():
         path.write_text(rendered(path), encoding="utf-8")
+    importlib.import_module("pages.article_figures").main()  # it takes seconds to load
 
 
 def pages() -> list[Path]:
