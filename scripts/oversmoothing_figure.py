@@ -52,7 +52,8 @@ def draw(table: pd.DataFrame, windows: pd.DataFrame | None = None, across: int |
 
     The table is that of `score_tables.score_table`. Every model has a point, with the look of its rank, and the line
     joins the means of the ranks. The thesis's values stand at its own ranks. Where a model has no rank in the table, as
-    of those from the hub, all stand side by side by name. `across` is the number of columns; None: a row for each truth.
+    of those from the hub, all stand side by side by name. `across` is the number of columns; without it each of several
+    truths has a row.
     """
     panels = list(table.groupby(["truth", "measure"], sort=False, dropna=False))
     several = table.truth.nunique() > 1

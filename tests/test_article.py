@@ -7,9 +7,13 @@ import pandas as pd
 import pytest
 import typst
 import yaml
+from matplotlib.image import imread
 
+from oversmoothing.jobs import UserError
+from oversmoothing.tables.figures.style import write_figure
 from oversmoothing.tables.quantities import Quantity, Table
 from pages import article
+from pages.article_figures import FIGURES
 from schemas.describe import ROOT, quantities, rendered
 
 ARTICLE, PAPER, REFERENCES = (
@@ -28,9 +32,9 @@ SECTIONS = [  # that JOSS asks for, in its order
 FIELD = "[TO BE FILLED IN by whoever submits"
 
 
-def test_the_article_prints_on_eight_to_twelve_pages():
+def test_the_article_prints_on_eight_to_thirteen_pages():
     pages = typst.compile(str(ARTICLE), root=str(ROOT), format="png", ppi=20.0)
-    assert 8 <= len(pages) <= 12
+    assert 8 <= len(pages) <= 13
 
 
 def cited(path):
@@ -48,6 +52,24 @@ def test_every_table_and_figure_is_referred_to():
     text = ARTICLE.read_text()
     for label in re.findall(r"<((?:tab|fig)-[\w-]+)>", text):
         assert f"@{label}" in text, label
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_what_its_kept_table_draws(name, tmp_path):
+    """Drawn again on another machine, its points may differ in shade."""
+    write_figure(FIGURES[name](), [tmp_path / "drawn.png"])
+    drawn, kept = (imread(path) for path in (tmp_path / "drawn.png", ARTICLE.parent / f"{name}.png"))
+    assert drawn.shape == kept.shape, "run `make docs`"
+    assert abs(drawn - kept).mean() < 1e-5, "run `make docs`"
+    assert f'image("{name}.png"' in ARTICLE.read_text()
+
+
+def test_figures_name_truths_as_the_text_does():
+    titles = [axes.get_title(loc="left") for axes in FIGURES["ranks"]().axes]
+    assert len(titles) == 3
+    assert titles[0].endswith("against the own truth")
+    assert titles[1].endswith("against SmolLM2")
+    assert titles[2].startswith("TBAT")
 
 
 def test_the_paper_has_the_form_of_its_journal():
@@ -86,6 +108,8 @@ def test_a_run_that_is_not_kept_has_not_run():
 def test_what_decides_against_a_sentence_stands_beside_what_it_expects():
     row = {"weakest": "rank 4, against truth", "effect": -0.5, "low": -0.6, "high": -0.4, "note": "", "above": 0.0}
     said = "rank 4, by the own truth: -0.5 [-0.6, -0.4]; expected above 0"
+    apart = {**row, "weakest": "rank 4 less rank 8, against smollm2", "below": float("inf")}
+    assert article._against(apart).startswith("rank 4 minus rank 8, by SmolLM2: ")
     assert article._against({**row, "below": float("inf")}) == said
     assert article._against({**row, "below": 0.25}) == f"{said} and below 0.25"
 
@@ -94,7 +118,52 @@ def test_the_table_of_the_thesis_has_its_numbers_beside_ours():
     rows = article.table_4_1
     assert [row[0] for row in rows] == ["4", "8", "12", "16", "32", "128", "288 (512)"]
     assert [rows[0][i] for i in (1, 3, 5, 7, 9)] == ["0.386", "0.432", "0.376", "0.424", "0.273"]
-    assert all("±" in row[i] for row in rows for i in (2, 4, 6, 8, 10))
+    assert all("±" in row[i] for row in rows for i in (2, 4, 6, 8))
+    assert [("±" in row[10]) for row in rows] == [True] * 6 + [False]
+    assert rows[-1][10] == "0"  # exactly: the head of full rank proves every byte
+
+
+def test_losses_of_truths_have_no_interval_and_none_is_made_up():
+    *models, own, real = article.table_3_1
+    assert [row[1] for row in models] == ["1.776", "1.073", "0.992", "0.922", "0.885", "0.887", "0.933"]
+    assert all("±" in row[i] for row in models for i in (2, 4, 5))
+    assert own[1] == "0.772"
+    assert (real[1], real[2]) == ("0.710", "-")
+    assert "±" not in "".join(own + real)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(1.4, 1.5, "1.4_±_0.1"), (1.44, 1.46, "1.45_±_0.01"), (0.0, 0.0, "0"), (0.0001, 0.0003, "0.0002_±_0.0001")],
+)
+def test_half_an_interval_is_never_printed_as_0(low, high, words):
+    mean = Quantity((low + high) / 2, {"low": low, "high": high})
+    assert article._ours(mean, 1) == words.replace("_", "\u00a0")
+
+
+def test_shares_at_equal_loss_are_of_the_gap_of_the_same_rank(monkeypatch):
+    monkeypatch.setattr(article, "at_equal_loss", lambda _measure, rank, _truth: -0.01 * rank)
+    monkeypatch.setattr(article, "after_equal_steps", lambda _measure, rank, _truth: 0.5 if rank == 4 else 1.0)
+    assert article.share_of_gap("truth") == "-8, -8, -12 and -16 %"
+
+
+def test_what_made_a_run_is_read_from_its_settings_and_record():
+    width, commit, hours = re.findall(r"\[([^]]+)\]", article.made("smollm2_long"))
+    assert width == "width 288, 3,600 steps, 3 seeds"
+    assert re.fullmatch("[0-9a-f]{8}", commit)
+    assert float(hours) > 0
+    assert article.made("law").startswith("[width 288, 900 steps, 3 seeds]")
+    assert article.made("workstation").startswith("[width 512, 1,500 steps, 1 seed]")
+    assert article.made("real_head").startswith("[-]")
+
+
+def test_a_sentence_tells_how_its_comparisons_were_decided():
+    found = article.sentences.where(id="leaking-less-is-necessary", truth=None).frame.iloc[0]
+    words = f"{found.decided_against} of {found.contrasts} comparisons against it, {found.decided_for} for it"
+    assert article.decided("leaking-less-is-necessary") == words
+    assert re.fullmatch(r"rank \d+", article.rank_of_farthest("leaking-less-is-necessary"))
+    with pytest.raises(UserError, match="names no rank"):
+        article.rank_of_farthest("loss-separates-more")
 
 
 def test_half_of_byte_tv_stands_beside_the_half_that_the_thesis_prints():
@@ -115,9 +184,12 @@ def test_controls_of_equal_loss_are_told_when_they_have_run(monkeypatch):
     known = SimpleNamespace(equal_loss=Table("controls", frame))
     kept = article.kept
     monkeypatch.setattr(article, "kept", lambda run: known if run == "equal_loss_controls" else kept(run))
+    made = article.made
+    monkeypatch.setattr(article, "made", lambda run: "[], [], []" if run == "equal_loss_controls" else made(run))
     monkeypatch.setattr(article, "ran", lambda run: run == "equal_loss_controls")
     monkeypatch.setattr("schemas.describe.quantities", lambda page: {**quantities(page), **vars(article)})
     text = rendered(ARTICLE)
     assert "A second kind of control predicts worse" in text
     lowest = min(float(value) for value in other[(other.measure == "tto") & (other.truth == "smollm2")].value)
     assert f"by {lowest:.3f} [" in text
+    assert "config/equal_loss_controls.yaml" not in text, "it is among what has not run"

@@ -194,12 +194,17 @@ farthest_at_equal_loss = math.ceil(1000 * max(max(-of.low, of.high) for of in _d
 UP_TO_16 = (4, 8, 12, 16)  # ranks that leak clearly more than full rank after equal steps
 
 
+def _shares_of_gap(truth: str) -> list[float]:
+    return [at_equal_loss("tto", rank, truth) / after_equal_steps("tto", rank, truth) for rank in UP_TO_16]
+
+
 def share_of_gap(truth: str) -> str:
     """Return what ranks up to 16 leak more at equal loss, in percent of what each leaks more after equal steps."""
-    *first, last = (100 * at_equal_loss("tto", rank, truth) / after_equal_steps("tto", rank, truth) for rank in UP_TO_16)
-    return f"{', '.join(f'{share:.0f}' for share in first)} and {last:.0f} %"
+    *first, last = (f"{100 * share:.0f}" for share in _shares_of_gap(truth))
+    return f"{', '.join(first)} and {last} %"
 
 
+largest_share_of_gap = max(abs(share) for truth in TRUTHS for share in _shares_of_gap(truth))
 slopes_exclude_1 = not any(of.low <= 1 <= of.high for of in map(slope_of_kl, TRUTHS))
 
 
@@ -468,7 +473,8 @@ verdicts_by_chapter = list(_counts())
 def decided(sentence: str) -> str:
     """Return how many comparisons of a sentence are decided against it, and how many for it."""
     (row,) = sentences.where(id=sentence, truth=None).frame.to_dict("records")
-    return f"{row['decided_against']:.0f} of {row['contrasts']:.0f} comparisons against it, {row['decided_for']:.0f} for it"
+    against, all_of_them, towards = (f"{row[name]:.0f}" for name in ("decided_against", "contrasts", "decided_for"))
+    return f"{against} of {all_of_them} comparisons against it, {towards} for it"
 
 
 def farthest_comparison(sentence: str) -> str:

@@ -1,4 +1,7 @@
-"""Figures of docs/article/article.typ, drawn from kept tables: fewer panels than in results, and truths named as there."""
+"""Figures of docs/article/article.typ, drawn from kept tables, with fewer panels than in results.
+
+They name truths as the article does.
+"""
 
 from collections.abc import Callable
 
@@ -24,7 +27,7 @@ def main() -> None:
 def ranks() -> Figure:
     """Draw TTO by rank against both truths, and TBAT, beside the thesis's."""
     table = _table("replication", "oversmoothing")
-    return _plain(oversmoothing_figure.draw(table[table.measure.isin(["tto", "tbat"])], across=3), 3.2)
+    return _plain(oversmoothing_figure.draw(table[table.measure.isin(["tto", "tbat"])], across=3), 3.0)
 
 
 def equal_loss() -> Figure:
