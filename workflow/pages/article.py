@@ -256,8 +256,8 @@ leak_of_full_rank = of_seeds(run.oversmoothing.column("value", measure="tto", ra
 hidden_at_full_rank = known.hidden()
 
 
-def _in_points(change: Quantity | str) -> str:
-    return change if isinstance(change, str) else percent(change).replace(" %", " points")
+def _in_points(change: Any) -> str:
+    return percent(change).replace(" %", " points") if isinstance(change, Quantity) else NONE
 
 
 shares_before_and_after = [

@@ -219,8 +219,7 @@ def left_by_greedy(truth: str, rank: int) -> Quantity:
     """Return which share of the leak under pure sampling greedy decoding leaves, over seeds."""
     table = replication.decodings.where("tto", rank, truth, kind="family")
     pure, greedy = (table.where(decoding=how) for how in ("pure", "greedy"))
-    parts = (of_seeds(of.column("value")) for of in (greedy, pure))
-    return share_of_means(*parts, rest=paired(pure, greedy))
+    return share_of_means(of_seeds(greedy.column("value")), of_seeds(pure.column("value")), paired(pure, greedy))
 
 
 # What would lift it?
