@@ -114,7 +114,8 @@ def made(study: str) -> str:
 
 
 _settings = _settings_of("replication")
-(own_truth,) = (truth for truth in _settings["truths"] if truth["name"] == "truth")
+(_own_truth,) = (truth for truth in _settings["truths"] if truth["name"] == "truth")
+layers_of_own_truth, steps_of_own_truth = _own_truth["model"]["layers"], _own_truth["training"]["max_steps"]
 other_steps = sorted(of["max_steps"] for of in _settings_of("equal_loss")["family"] if "max_steps" in of)
 _judge = _settings.get("quality", {}).get("language_model")
 judge_is_real = _judge is not None  # or else a small GPT-2 that is trained on the same text
@@ -238,10 +239,7 @@ def ranks_less_shorter_context(measure: str, truth: str) -> str:
     return _range(table.all(measure, truth=truth, kind="family"))
 
 
-def full_less_rank_32() -> list[Quantity]:
-    """Return what full rank leaks more than rank 32, by each truth."""
-    return [-difference for difference in rank_32_less_full]
-
+full_less_rank_32 = [-difference for difference in rank_32_less_full]
 
 # What other studies let the article say.
 gains_over_min_p = bytewise.all(less="min-p", decoding=list(WITH_SETTINGS))
@@ -252,8 +250,11 @@ range_of_bat = _range(bat_less_min_p)
 nsmd_under_greedy = of_seeds(
     run.decodings.column("value", measure="nsmd", rank=FULL, truth="truth", decoding="greedy", kind="family")
 )
+greedy_is_too_sharp = nsmd_under_greedy.high < 0
+forced_rises_at_rank_8 = change_of_forced(8, "smollm2").low > 0
 leak_of_full_rank = of_seeds(run.oversmoothing.column("value", measure="tto", rank=FULL, truth="truth"))
 hidden_at_full_rank = known.hidden()
+hidden_of_leak = -against_models_less_law(FULL) / leak_of_full_rank
 
 
 def _in_points(change: Any) -> str:
@@ -483,6 +484,13 @@ def farthest_comparison(sentence: str) -> str:
     return found
 
 
+written_better = (
+    "more valid words"
+    if farthest_comparison("leaking-less-is-necessary").startswith("Valid words")
+    else "bytes more like people's"
+)
+
+
 def rank_of_farthest(sentence: str) -> str:
     """Return the first rank that this comparison names."""
     found = re.search(r"rank \d+", farthest_comparison(sentence))
@@ -507,6 +515,7 @@ def _contradicted_rows() -> Iterator[list[str]]:
 
 
 contradicted_rows = list(_contradicted_rows())
+verdicts_add_up = sum(verdicts[name] for name in VERDICTS) == number_of_sentences
 number_that_hold = verdicts["holds"] + verdicts["holds in part"]
 contradicted_here_and_there = sum(row[-1] == "contradicted" for row in contradicted_rows)
 wrong_by_chance = chance("wrong") * number_of_sentences  # were every comparison at its bound
