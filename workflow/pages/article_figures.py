@@ -35,7 +35,7 @@ def equal_loss() -> Figure:
     table = _table("equal_loss_controls", "equal_loss")
     figure = leak_at_equal_loss.draw(table, list(TRUTHS.values()))
     for axes in figure.axes:
-        axes.set_title(axes.get_title(loc="left"), loc="left", size="small")
+        axes.set_title(axes.get_title(loc="left"), loc="left", size=9)
     return _plain(figure, 6.6, width=11.6)
 
 
