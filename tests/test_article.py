@@ -1,9 +1,7 @@
 """The article prints within its pages, and it and the paper cite what their common list of references has."""
 
 import re
-from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 import typst
 import yaml
@@ -11,10 +9,10 @@ from matplotlib.image import imread
 
 from oversmoothing.jobs import UserError
 from oversmoothing.tables.figures.style import write_figure
-from oversmoothing.tables.quantities import Quantity, Table
+from oversmoothing.tables.quantities import Quantity
 from pages import article
 from pages.article_figures import FIGURES
-from schemas.describe import ROOT, quantities, rendered
+from schemas.describe import ROOT
 
 ARTICLE, PAPER, REFERENCES = (
     ROOT / "docs" / path for path in ("article/article.typ", "paper/paper.md", "paper/paper.bib")
@@ -90,12 +88,24 @@ def test_ranks_in_words(ranks, words):
     assert article.ranks_in_words(ranks) == words
 
 
-def test_only_significant_differences_at_equal_loss_are_named(monkeypatch):
+def test_only_significant_differences_at_equal_loss_are_named():
     found = {4: (-0.1, 0.01), 8: (-0.1, 0.2), 12: (0.1, 0.04), 16: (0.1, 0.06), 32: (0.2, 0.01), 128: (0.0, 1.0)}
     of_rank = {rank: Quantity(value, {"p": p}) for rank, (value, p) in found.items()}
-    monkeypatch.setattr(article, "at_equal_loss", lambda _measure, rank, _truth: of_rank[rank])
-    assert article.lower_at_equal_loss("tto", "truth") == "rank 4"
-    assert article.higher_at_equal_loss("tto", "truth") == "ranks 12 and 32"
+
+    def beside(_measure, rank, _truth):
+        return of_rank[rank]
+
+    assert article.lower(beside, "tto") == "rank 4 by either truth"
+    assert article.higher(beside, "tto") == "ranks 12 and 32 by either truth"
+    of_rank[4] = Quantity(-0.1, {"p": 1.0})
+    assert article.lower(beside, "tto") == "no rank by either truth"
+
+
+def test_where_truths_differ_both_are_named():
+    def beside(_measure, rank, truth):
+        return Quantity(-1.0, {"p": 0.01 if rank == 8 and truth == "smollm2" else 0.9})
+
+    assert article.lower(beside, "tto") == "no rank by the own truth and rank 8 by SmolLM2"
 
 
 def test_a_run_that_is_not_kept_has_not_run():
@@ -142,9 +152,8 @@ def test_half_an_interval_is_never_printed_as_0(low, high, words):
 
 
 def test_shares_at_equal_loss_are_of_the_gap_of_the_same_rank(monkeypatch):
-    monkeypatch.setattr(article, "at_equal_loss", lambda _measure, rank, _truth: -0.01 * rank)
     monkeypatch.setattr(article, "after_equal_steps", lambda _measure, rank, _truth: 0.5 if rank == 4 else 1.0)
-    assert article.share_of_gap("truth") == "-8, -8, -12 and -16 %"
+    assert article.share_of_gap(lambda _measure, rank, _truth: -0.01 * rank, "truth") == "-8, -8, -12 and -16 %"
 
 
 def test_what_made_a_run_is_read_from_its_settings_and_record():
@@ -172,24 +181,3 @@ def test_half_of_byte_tv_stands_beside_the_half_that_the_thesis_prints():
         f"0.100{article.PLUS_MINUS}0.050",
         f"0.200{article.PLUS_MINUS}0.100",
     ]
-
-
-def test_controls_of_equal_loss_are_told_when_they_have_run(monkeypatch):
-    """Their run is not kept yet: its table has the rows that `leak_at_equal_loss` writes, here with other kinds."""
-    own = article.kept("equal_loss").equal_loss
-    on_windows = own.where(kind="family", less="equal loss on the windows").frame
-    other = on_windows.assign(kind="context")
-    shorter = on_windows.assign(less="equal loss on the windows, shorter context")
-    frame = pd.concat([on_windows, other, shorter], ignore_index=True)
-    known = SimpleNamespace(equal_loss=Table("controls", frame))
-    kept = article.kept
-    monkeypatch.setattr(article, "kept", lambda run: known if run == "equal_loss_controls" else kept(run))
-    made = article.made
-    monkeypatch.setattr(article, "made", lambda run: "[], [], []" if run == "equal_loss_controls" else made(run))
-    monkeypatch.setattr(article, "ran", lambda run: run == "equal_loss_controls")
-    monkeypatch.setattr("schemas.describe.quantities", lambda page: {**quantities(page), **vars(article)})
-    text = rendered(ARTICLE)
-    assert "A second kind of control predicts worse" in text
-    lowest = min(float(value) for value in other[(other.measure == "tto") & (other.truth == "smollm2")].value)
-    assert f"by {lowest:.3f} [" in text
-    assert "config/equal_loss_controls.yaml" not in text, "it is among what has not run"

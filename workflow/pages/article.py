@@ -14,14 +14,13 @@ from typing import Any
 import yaml
 
 from oversmoothing.jobs import UserError
-from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, percent, spread
+from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, percent, spread, told_apart
 from oversmoothing.tables.quantities import digits as printed
 from pages.decoding import WITH_SETTINGS, bytewise
 from pages.expectations import is_within, rank_32_less_full
 from pages.findings import (
     RANKS,
     against_models_less_law,
-    beside_full_heads,
     change_of_forced,
     decoded_tto,
     forced_by_law,
@@ -44,9 +43,12 @@ from pages.kept import (
     after_equal_steps,
     at_equal_loss,
     at_equal_validation_loss,
+    beside_fewer_bytes,
     chance,
     counted_sentences,
+    full_heads_beside_other_steps,
     kept,
+    leaks_at_equal_loss,
     number_of_sentences,
     published,
     sentences,
@@ -60,11 +62,12 @@ from pages.replication import least_certain, number_that_cannot_fail, together, 
 __all__ = [  # what the source names of other pages
     "against_models_less_law",
     "at_equal_validation_loss",
-    "beside_full_heads",
+    "beside_fewer_bytes",
     "change_of_forced",
     "decoded_tto",
     "forced_by_law",
     "forced_by_law_with_more_text",
+    "full_heads_beside_other_steps",
     "large_models_force",
     "left_by_greedy",
     "murugan",
@@ -156,19 +159,24 @@ def ranks_in_words(ranks: Sequence[int]) -> str:
     return f"ranks {', '.join(first)} and {last}" if first else f"rank {last}"
 
 
-def _differ(measure: str, truth: str, sign: int) -> list[int]:
-    differences = ((rank, at_equal_loss(measure, rank, truth)) for rank in RANKS[:-1])
-    return [rank for rank, of in differences if of.p < SIGNIFICANT and sign * of > 0]
+def _differ(beside: Table, measure: str, sign: int) -> str:
+    own, real = (
+        ranks_in_words(
+            [rank for rank in RANKS[:-1] if told_apart([of := beside(measure, rank, truth)]) and sign * of > 0]
+        )
+        for truth in TRUTHS
+    )
+    return f"{own} by either truth" if own == real else f"{own} by the own truth and {real} by SmolLM2"
 
 
-def lower_at_equal_loss(measure: str, truth: str) -> str:
-    """Return which ranks show significantly less than a full head of their loss."""
-    return ranks_in_words(_differ(measure, truth, -1))
+def lower(beside: Table, measure: str) -> str:
+    """Return which ranks show significantly less than full heads of their loss."""
+    return _differ(beside, measure, -1)
 
 
-def higher_at_equal_loss(measure: str, truth: str) -> str:
-    """Return which ranks show significantly more than a full head of their loss."""
-    return ranks_in_words(_differ(measure, truth, 1))
+def higher(beside: Table, measure: str) -> str:
+    """Return which ranks show significantly more than full heads of their loss."""
+    return _differ(beside, measure, 1)
 
 
 def contradicted(sentence: str) -> bool:
@@ -189,23 +197,32 @@ def tested(sentence: str) -> str:
 
 
 # At equal loss.
-_differences = at_equal_loss.all("tto", truth=list(TRUTHS))
-number_at_equal_loss = len(_differences)
-farthest_at_equal_loss = math.ceil(1000 * max(max(-of.low, of.high) for of in _differences)) / 1000
+highest_at_equal_loss = math.ceil(1000 * max(of.high for of in leaks_at_equal_loss)) / 1000
+lowest_at_equal_loss = math.floor(1000 * min(of.low for of in leaks_at_equal_loss)) / 1000
+
+
+def _starred(difference: Quantity) -> str:
+    return printed(difference) + ("*" if told_apart([difference]) else "")
+
+
+tto_beside_full_heads = [
+    (
+        rank,
+        *(_starred(of("tto", rank, truth)) for of in (at_equal_loss, beside_fewer_bytes) for truth in TRUTHS),
+        *(after_equal_steps("tto", rank, truth) for truth in TRUTHS),
+    )
+    for rank in RANKS[:-1]
+]
 UP_TO_16 = (4, 8, 12, 16)  # ranks that leak clearly more than full rank after equal steps
 
 
-def _shares_of_gap(truth: str) -> list[float]:
-    return [at_equal_loss("tto", rank, truth) / after_equal_steps("tto", rank, truth) for rank in UP_TO_16]
-
-
-def share_of_gap(truth: str) -> str:
+def share_of_gap(beside: Table, truth: str) -> str:
     """Return what ranks up to 16 leak more at equal loss, in percent of what each leaks more after equal steps."""
-    *first, last = (f"{100 * share:.0f}" for share in _shares_of_gap(truth))
+    shares = (beside("tto", rank, truth) / after_equal_steps("tto", rank, truth) for rank in UP_TO_16)
+    *first, last = (f"{100 * share:.0f}" for share in shares)
     return f"{', '.join(first)} and {last} %"
 
 
-largest_share_of_gap = max(abs(share) for truth in TRUTHS for share in _shares_of_gap(truth))
 slopes_exclude_1 = not any(of.low <= 1 <= of.high for of in map(slope_of_kl, TRUTHS))
 
 
@@ -217,26 +234,6 @@ def as_expected_at_equal_validation_loss(truth: str) -> str:
 def _range(numbers: Sequence[Quantity]) -> str:
     """Return the lowest and the highest of several differences, with their intervals."""
     return f"{printed(min(numbers))} to {printed(max(numbers))}"
-
-
-def controls_differ_by(measure: str, truth: str) -> str:
-    """Return by how much full heads of a shorter context or one layer differ from those of other steps."""
-    table = kept("equal_loss_controls").equal_loss.where(less="equal loss on the windows", kind=["context", "layers"])
-    return _range(table.all(measure, truth=truth))
-
-
-def as_expected_of_controls(truth: str) -> str:
-    """Return whether these differences, of ranks up to 32, are within 0.015 on either side."""
-    table = kept("equal_loss_controls").equal_loss
-    controls = table.where("tto", truth=truth, less="equal loss on the windows", kind=["context", "layers"])
-    ranks = table.where("tto", truth=truth, less="equal loss on the windows, shorter context", kind="family")
-    return is_within(controls.all() + ranks.all((4, 8, 12, 16, 32)), -0.015, 0.015)
-
-
-def ranks_less_shorter_context(measure: str, truth: str) -> str:
-    """Return by how much ranks differ from full heads of a shorter context, at equal loss on the windows."""
-    table = kept("equal_loss_controls").equal_loss.where(less="equal loss on the windows, shorter context")
-    return _range(table.all(measure, truth=truth, kind="family"))
 
 
 full_less_rank_32 = [-difference for difference in rank_32_less_full]

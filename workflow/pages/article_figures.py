@@ -32,7 +32,11 @@ def ranks() -> Figure:
 
 def equal_loss() -> Figure:
     """Draw TTO against loss, and differences from full heads of equal loss."""
-    return _plain(leak_at_equal_loss.draw(_table("equal_loss", "equal_loss"), list(TRUTHS.values())), 6.6)
+    table = _table("equal_loss_controls", "equal_loss")
+    figure = leak_at_equal_loss.draw(table, list(TRUTHS.values()))
+    for axes in figure.axes:
+        axes.set_title(axes.get_title(loc="left"), loc="left", size=9)
+    return _plain(figure, 6.6, width=11.6)
 
 
 def forced() -> Figure:
@@ -49,9 +53,9 @@ def _table(study: str, name: str) -> pd.DataFrame:
     return table.assign(truth=table.truth.replace(TRUTHS))
 
 
-def _plain(figure: Figure, height: float) -> Figure:
-    """Return a figure without the words above it, which its caption says, and with another height in inches."""
-    figure.set_size_inches(figure.get_figwidth(), height)
+def _plain(figure: Figure, height: float, width: float | None = None) -> Figure:
+    """Return a figure without the words above it, which its caption says, and of another size in inches."""
+    figure.set_size_inches(width or figure.get_figwidth(), height)
     for text in [*figure.texts]:
         text.set_text("")
     return figure
