@@ -6,7 +6,17 @@ An answer is *yes* if all intervals lie where they were expected, *no* if one li
 from collections.abc import Iterable, Sequence
 
 from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, above, below, digits, of_seeds, paired
-from pages.kept import TRUTHS, at_equal_loss, beside_fewer_bytes, kept, real_head, truncated_real_head, verdict
+from pages.kept import (
+    TRUTHS,
+    after_learning_on,
+    at_equal_loss,
+    beside_fewer_bytes,
+    kept,
+    less_stopped_trunk,
+    real_head,
+    truncated_real_head,
+    verdict,
+)
 from pages.other_heads import (
     LAYERS,
     after_400_steps,
@@ -70,6 +80,23 @@ def fails_by_more_at_rank_4(truth: str) -> bool:
     """Return whether rank 4 beside fewer bytes is outside 0.015 by more than its difference from other steps."""
     return abs(beside_fewer_bytes("tto", 4, truth)) - 0.015 > abs(at_equal_loss("tto", 4, truth))
 
+
+# Harm or absence.
+def gradient_and_head(part: str) -> str:
+    """Return the losses of the trunks behind a gradient and behind a head of rank 4, once a part has learned on."""
+    return " and ".join(digits(after_learning_on("loss", arm, part).value) for arm in ("bw4", "pl4"))
+
+
+leaks_of_rank_4_after_learning_on = [
+    number for measure in ("tto", "kl") for number in less_stopped_trunk.all(measure, "pl4")
+]
+gradient_as_head = answer(
+    False,
+    no=any(
+        abs(after_learning_on("loss", "bw4", part) - after_learning_on("loss", "pl4", part)) > 0.05
+        for part in ("head", "last_block", "all")
+    ),
+)
 
 # Two truths.
 real, prose, long = (kept(run).real_truth for run in ("smollm2", "smollm2_prose", "smollm2_long"))

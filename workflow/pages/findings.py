@@ -22,12 +22,14 @@ from pages.kept import (
     added,
     added_by_parts,
     after_equal_steps,
+    after_learning_on,
     at_equal_loss,
     beside_fewer_bytes,
     equal_loss,
     full_heads,
     full_heads_beside_other_steps,
     kept,
+    less_stopped_trunk,
     published,
     real_head,
     square,
@@ -187,6 +189,19 @@ loss_of_truth, loss_of_short_truth = (long.losses("validation_loss", model=name)
 large_models_force = kept("workstation").forced("forced_of_added", 4, less="full rank")
 less_full_rank_after_long_training = long.real_truth.where("tto", less="rank 288")
 widest_gap = max(short.forced.all("gap") + short.best_head.all("gap"))
+
+# Does a narrow head harm the layers before it?
+TRUNKS = {f"pl{rank}": f"a head of rank {rank}" for rank in (4, 8, 16)} | {"bw4": "a gradient of rank 4"}
+PARTS = ("head", "last_block", "all")
+leak_less_stopped_trunk = less_stopped_trunk("tto", "pl4", "all", truth="truth").crossed
+trunks_after_learning_on = [
+    (
+        name,
+        *(percent(after_learning_on("loss_stays", arm, part)) for part in PARTS),
+        *(less_stopped_trunk("loss", arm, part).crossed for part in PARTS),
+    )
+    for arm, name in TRUNKS.items()
+]
 
 # What can the head of a model in use not say?
 head_over_tokens_forces = kept("subword").forced.where("share").by("rank")

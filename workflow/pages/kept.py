@@ -70,6 +70,14 @@ in_place_of_full_head, in_place_of_gradient = (
 )
 wide_in_place_of_gradient = kept("gradient_wide").paired_ranks.where("loss", less="backward", kind="plain")
 
+# Trunks behind narrow heads, with a new full head, once a part of the model has learned on; and less full trunks that
+# were stopped at their loss and learned on alike.
+_trunks = kept("harm").narrow_trunk.by("measure", "arm", "part")
+LAST_STEP = max(_trunks.frame.step)
+after_learning_on = _trunks.where(step=LAST_STEP, less=None)
+less_stopped_trunk = _trunks.where(step=LAST_STEP, less="full trunk of equal loss")
+no_harm_shown = [less_stopped_trunk("loss", arm, "all").crossed for arm in ("pl4", "pl8", "pl16")]
+
 # The head of SmolLM2 on two texts, with its own rank or truncated to one.
 real_head = kept("real_head").real_head.by("measure", "text", "truth").where(rank=None)
 truncated_real_head = kept("real_head").real_head.by("measure", "rank", "text").where(truth="all")
