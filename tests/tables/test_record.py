@@ -40,8 +40,8 @@ def test_a_column_that_the_schema_does_not_know_is_refused():
 def test_a_table_with_a_column_that_has_gone_is_refused_by_name_and_else_left_out_of_comparisons(tmp_path):
     for folder in ("a", "b"):
         write(record([{"model": "7", "measure": "tto", "value": 0.1}]), tmp_path / folder / "tables/sizes.csv")
-        rows = "table,measure,vocabulary,value\nrepeated,loss,256,0.1\nrepeated,loss,512,0.1\n"
+        rows = "table,measure,symbols,value\nrepeated,loss,256,0.1\nrepeated,loss,512,0.1\n"
         (tmp_path / folder / "tables/repeated.csv").write_text(rows)
     assert set(compare(tmp_path / "a", tmp_path / "b")) == {"sizes"}
-    with pytest.raises(UserError, match=r"repeated.csv: its column `vocabulary` has gone .* read it with version 0.5"):
+    with pytest.raises(UserError, match=r"repeated.csv: its column `symbols` has gone .* read it with version 0.5"):
         compare(tmp_path / "a", tmp_path / "b", ["repeated"])
