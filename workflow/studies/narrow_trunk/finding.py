@@ -17,7 +17,7 @@ def absence(table: pd.DataFrame) -> Iterator[str]:
         low, high = (row.low_crossed, row.high_crossed)
         verdict = "better than" if high < 0 else "worse than" if low > 0 else "not told from"
         yield (
-            f"{row.arm}, {PARTS[row.part]} for {last} steps: {verdict} a full trunk of equal loss, {row.value:+.3f} "
-            f"[{low:+.3f}, {high:+.3f}] nats"
+            f"The trunk of {row.arm}, {PARTS[row.part]} for {last} steps: {verdict} a full trunk of equal loss, "
+            f"{row.value:+.3f} [{low:+.3f}, {high:+.3f}] nats"
             + (f"; {100 * stays.value.iloc[0]:.0f} % of its cost stays." if len(stays) else ".")
         )
