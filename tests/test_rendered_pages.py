@@ -10,7 +10,7 @@ from schemas.describe import ROOT, SOURCES, needed_ranks, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
-        Python 3.11 to 3.13; equal_loss, 0.007); above 0.007; bound 0.007; _shown, 0.01); 2.4 GB; 95 %; 90 %
+        Python 3.11 to 3.13; equal_loss, 0.007); above 0.007; bound 0.007; _trunk, 0.01); 2.4 GB; 95 %; 90 %
         arXiv 2603.10145; arXiv 2608.16671
         """,
     "api": "before 1.0",
@@ -18,7 +18,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
     "article": """
         (4.1.1); (4.2); Table 3.1; Table 4.1; Table 4.2; Table 5.3; Table 6.1; Table 7.1; Table 7.3; Figure 2.1
         learn from 0.9 MB; reads 0.9 MB; hold 0.9 of; hold 0.9 @; 1.25; Temperature 0.8; 0.0003; 0.001; learned; 0.1
-        above 0.2; 95 %; at 5 %; less than 0.01; within 0.015; -0.015, 0.015); 100 %; _shown, 0.01); called 0.01 nats
+        above 0.2; 95 %; at 5 %; less than 0.01; within 0.015; -0.015, 0.015); 100 %; _trunk, 0.01); called 0.01 nats
         """,
     "bat": "1.25; 95 %; 0.001 was asked; 1.2e-10",
     "bytes": "0.8 and 1.25; at temperature 0.8; at 1.25; < 0.63; 0.15)",
@@ -31,7 +31,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         """,
     "findings": """
         95 %; -0.01; 0.03)); 0.26)); 1.25; temperature 1.5; (4), 0.6); (4), 0.83); (8), 0.37); (8), 0.6); 100 %
-        equal_loss, 0.007); < 0.02; _shown, 0.01); > 0.01; above 0.01 nats; below 0.01; 0.8; 0.2 <; < 0.3; 0.33 <; < 0.4
+        equal_loss, 0.007); < 0.02; _trunk, 0.01); > 0.01; above 0.01 nats; below 0.01; 0.8; 0.2 <; < 0.3; 0.33 <; < 0.4
         2212.09803; 2403.15796; 2210.14199; 2203.12788; 2509.26643; 2510.24966
         """,
     "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; no more than 0.001 nats",

@@ -52,6 +52,7 @@ from pages.kept import (
     number_of_sentences,
     published,
     sentences,
+    starred,
     verdicts,
 )
 from pages.notes import full as known
@@ -201,14 +202,10 @@ highest_at_equal_loss = math.ceil(1000 * max(of.high for of in leaks_at_equal_lo
 lowest_at_equal_loss = math.floor(1000 * min(of.low for of in leaks_at_equal_loss)) / 1000
 
 
-def _starred(difference: Quantity) -> str:
-    return printed(difference) + ("*" if told_apart([difference]) else "")
-
-
 tto_beside_full_heads = [
     (
         rank,
-        *(_starred(of("tto", rank, truth)) for of in (at_equal_loss, beside_fewer_bytes) for truth in TRUTHS),
+        *(starred(of("tto", rank, truth)) for of in (at_equal_loss, beside_fewer_bytes) for truth in TRUTHS),
         *(after_equal_steps("tto", rank, truth) for truth in TRUTHS),
     )
     for rank in RANKS[:-1]

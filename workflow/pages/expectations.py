@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, above, below, digits, of_seeds, paired
 from pages.kept import (
+    PARTS,
     TRUTHS,
     after_learning_on,
     at_equal_loss,
@@ -93,8 +94,7 @@ leaks_of_rank_4_after_learning_on = [
 gradient_as_head = answer(
     False,
     no=any(
-        abs(after_learning_on("loss", "bw4", part) - after_learning_on("loss", "pl4", part)) > 0.05
-        for part in ("head", "last_block", "all")
+        abs(after_learning_on("loss", "bw4", part) - after_learning_on("loss", "pl4", part)) > 0.05 for part in PARTS
     ),
 )
 

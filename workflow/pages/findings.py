@@ -1,6 +1,7 @@
 """Numbers of docs/findings.md beside those that pages share."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from statistics import correlation
 
@@ -9,7 +10,6 @@ from oversmoothing.tables.quantities import (
     Quantity,
     Table,
     across_ranks,
-    digits,
     of_seeds,
     paired,
     percent,
@@ -18,6 +18,7 @@ from oversmoothing.tables.quantities import (
 )
 from pages.kept import (
     NAMES,
+    PARTS,
     TRUTHS,
     added,
     added_by_parts,
@@ -33,6 +34,7 @@ from pages.kept import (
     published,
     real_head,
     square,
+    starred,
     wide_square,
 )
 
@@ -41,10 +43,7 @@ replication, short, long = kept("replication"), kept("smollm2"), kept("smollm2_l
 
 
 # Does a low rank leak more because it predicts worse?
-def _starred(difference: Quantity) -> str:
-    return digits(difference, 4) + (" *" if difference.p < SIGNIFICANT else "")
-
-
+_starred = partial(starred, decimals=4, mark=" *")
 beside_full_heads = [
     (
         rank,
@@ -192,7 +191,6 @@ widest_gap = max(short.forced.all("gap") + short.best_head.all("gap"))
 
 # Does a narrow head harm the layers before it?
 TRUNKS = {f"pl{rank}": f"a head of rank {rank}" for rank in (4, 8, 16)} | {"bw4": "a gradient of rank 4"}
-PARTS = ("head", "last_block", "all")
 leak_less_stopped_trunk = less_stopped_trunk("tto", "pl4", "all", truth="truth").crossed
 trunks_after_learning_on = [
     (

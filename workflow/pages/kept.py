@@ -8,7 +8,8 @@ import functools
 from collections import Counter
 from pathlib import Path
 
-from oversmoothing.tables.quantities import Quantity, Run, Table, of_seeds
+from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Run, Table, digits, of_seeds
+from studies.narrow_trunk.parts import ALL, HEAD, LAST_BLOCK
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES, PUBLISHED, BENCHMARKS = (ROOT / "resources" / name for name in ("studies", "published", "benchmarks"))
@@ -30,6 +31,11 @@ CHAPTERS = {  # of the thesis
 def kept(run: str) -> Run:
     """Return the tables of a kept run."""
     return Run(STUDIES / run)
+
+
+def starred(difference: Quantity, decimals: int = 3, mark: str = "*") -> str:
+    """Return a difference as pages print it, with a mark if it is significant after correction."""
+    return digits(difference, decimals) + (mark if difference.p < SIGNIFICANT else "")
 
 
 published, benchmark = Run(PUBLISHED), Run(BENCHMARKS)
@@ -76,7 +82,8 @@ _trunks = kept("harm").narrow_trunk.by("measure", "arm", "part")
 LAST_STEP = max(_trunks.frame.step)
 after_learning_on = _trunks.where(step=LAST_STEP, less=None)
 less_stopped_trunk = _trunks.where(step=LAST_STEP, less="full trunk of equal loss")
-no_harm_shown = [less_stopped_trunk("loss", arm, "all").crossed for arm in ("pl4", "pl8", "pl16")]
+PARTS = (HEAD, LAST_BLOCK, ALL)
+nats_above_stopped_trunk = [less_stopped_trunk("loss", f"pl{rank}", ALL).crossed for rank in (4, 8, 16)]
 
 # The head of SmolLM2 on two texts, with its own rank or truncated to one.
 real_head = kept("real_head").real_head.by("measure", "text", "truth").where(rank=None)

@@ -1,6 +1,6 @@
 """What the best heads of a rank force of truths: as many columns as a model's head, fitted to the truths themselves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from oversmoothing.forced.best_head import ROUNDS, TOLERANCE, BestHead, best_hea
 from oversmoothing.forced.projection import Projection, project
 from oversmoothing.models.heads import ModelHead
 
-__all__ = ["beside_best", "bytes_needed", "fit", "forced_by"]
+__all__ = ["beside_best", "bytes_needed", "fit", "fits", "forced_by"]
 
 
 def fit(
@@ -23,6 +23,17 @@ def fit(
     `step` is told of iterations, and `rounds` are those of `forced.best_head`.
     """
     return best_head(p, rank, start, rounds=rounds, step=step)
+
+
+def fits(
+    p: np.ndarray,
+    rank: int,
+    starts: Iterable[np.ndarray | None],
+    step: Callable[[], object] = lambda: None,
+    rounds: int = ROUNDS,
+) -> list[BestHead]:
+    """Return what `fit` finds from several starts, None for `best_head.leading`; what forces least is the first."""
+    return sorted((fit(p, rank, start, step, rounds) for start in starts), key=lambda own: own.forced.mean())
 
 
 def forced_by(weights: np.ndarray, p: np.ndarray) -> Projection:
@@ -40,6 +51,5 @@ def beside_best(head: ModelHead, p: np.ndarray, fitted: np.ndarray) -> dict[str,
     rank = head.weights.shape[1]
     if rank >= len(head.weights) - 1:
         return {"free": trained.forced, "best": np.zeros(len(p)), "gap": trained.gap}
-    heads = [fit(p[fitted], rank, start) for start in (head.weights, None)]
-    best = project(min(heads, key=lambda own: own.forced.mean()).weights, p)
+    best = project(fits(p[fitted], rank, (head.weights, None))[0].weights, p)
     return {"free": trained.forced, "best": best.forced, "gap": np.maximum(trained.gap, best.gap)}

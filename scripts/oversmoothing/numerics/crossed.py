@@ -44,6 +44,17 @@ def crossed_interval(values: ArrayLike, weights: ArrayLike) -> tuple[float, floa
     return mean, mean - half, mean + half
 
 
+def ratio_by_window(part: ArrayLike, whole: ArrayLike, weights: ArrayLike) -> np.ndarray:
+    """Return values of windows (W,) whose weighed mean is a ratio of means, and that vary as it does, to first order.
+
+    A ratio R = p / a of means varies with a window's p - R a over the mean of a. All three are of shape (W,).
+    """
+    own, of, shares = (np.asarray(values, dtype=float) for values in (part, whole, weights))
+    mean = of @ shares / shares.sum()
+    ratio = own @ shares / shares.sum() / mean
+    return np.asarray(ratio + (own - ratio * of) / mean)
+
+
 def error_of_windows(values: ArrayLike, weights: ArrayLike) -> float:
     """Return the standard error of the mean by the choice of the windows: the root of var(b) / W in `crossed_interval`.
 

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.measures.best_head import fit, forced_by
+from oversmoothing.measures.best_head import fits, forced_by
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import read_logits
 from oversmoothing.numerics.spaced_positions import positions_of
@@ -57,10 +57,7 @@ def main(job: Job) -> None:
         start = cut(start, rank)
     fitted = at["fitted"]
     with tqdm(desc=f"rank {rank}", unit="step", disable=None) as bar:
-        best, other = sorted(
-            (fit(p[fitted], rank, begin, bar.update, settings["rounds"]) for begin in (None, start)),
-            key=lambda own: own.forced.mean(),
-        )
+        best, other = fits(p[fitted], rank, (None, start), bar.update, settings["rounds"])
     held = forced_by(best.weights, p[~fitted])
     columns = {name: np.full(len(p), np.nan) for name in ("best", "other_start", "trained", "kl", "gap")}
     columns["best"][fitted], columns["best"][~fitted] = best.forced, held.forced

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.numerics.crossed import crossed_interval
+from oversmoothing.numerics.crossed import crossed_interval, ratio_by_window
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.scores.sums import positions_by_window
 from oversmoothing.tables.record import over_seeds, record
@@ -65,10 +65,7 @@ def with_added(
 def _over_windows(
     windows: pd.DataFrame, pairs: Sequence[tuple[str, str]], parts: Sequence[str] | None
 ) -> dict[str, float]:
-    """Return the interval over seeds and windows of what models add to others, in `pairs`, or of a share of it.
-
-    A share R = p / a varies, to first order, with a window's p - R a over the mean of a.
-    """
+    """Return the interval over seeds and windows of what models add to others, in `pairs`, or of a share of it."""
     n = positions_by_window(windows)
     table = windows.pivot_table("value", ["model", "measure"], "window", observed=True)
     square = []
@@ -77,9 +74,7 @@ def _over_windows(
         if parts is None:
             square.append(added)
         else:
-            of_share, mean = sum(table.loc[own, part] for part in parts), added @ n / n.sum()
-            share = of_share @ n / n.sum() / mean
-            square.append(share + (of_share - share * added) / mean)
+            square.append(ratio_by_window(sum(table.loc[own, part] for part in parts), added, n))
     _, low, high = crossed_interval(np.array(square), n)
     return {"low_crossed": low, "high_crossed": high}
 

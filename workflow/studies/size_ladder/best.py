@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from oversmoothing.jobs import Job, UserError, run
-from oversmoothing.measures.best_head import fit, forced_by
+from oversmoothing.measures.best_head import fits, forced_by
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import logit_groups
 from oversmoothing.numerics.spaced_positions import positions_of
@@ -26,9 +26,7 @@ def main(job: Job) -> None:
     if len(truths) < 2:
         raise UserError("windows.count: at least 2 are needed to fit heads to one half of them")
     fitted = np.concatenate([p for i, p in enumerate(truths) if not reported(i)])
-    starts = (read_model_head(job.input.start).weights, None)
-    heads = [fit(fitted, settings["rank"], start) for start in starts]
-    best = min(heads, key=lambda head: head.forced.mean())
+    best = fits(fitted, settings["rank"], (read_model_head(job.input.start).weights, None))[0]
     rows = [
         {"window": number, "value": float(forced_by(best.weights, p).forced.mean()), "n": len(p)}
         for i, (number, p) in enumerate(zip(numbers, truths, strict=True))

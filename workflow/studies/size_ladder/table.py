@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oversmoothing.numerics.crossed import crossed_interval
+from oversmoothing.numerics.crossed import crossed_interval, ratio_by_window
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.scores.sums import positions_by_window
 from oversmoothing.tables.page import Page, Section, directions, labelled, pivot
@@ -137,17 +137,10 @@ def added_parts(values: pd.DataFrame, best: pd.DataFrame, family: pd.DataFrame) 
 
 
 def with_shares(parts: Mapping[str, pd.Series], n: pd.Series) -> dict[str, np.ndarray]:
-    """Return parts by window, and shares of `ADDED` whose weighed means are ratios of means; none of an added KL <= 0.
-
-    A share R = p / a varies, to first order, with a window's p - R a over the mean of a.
-    """
+    """Return parts by window, and shares of `ADDED`, whose weighed means are ratios; none of an added KL <= 0."""
     found = {name: values.to_numpy() for name, values in parts.items()}
-    added, weights = found[ADDED], (n / n.sum()).to_numpy()
-    mean = float(added @ weights)
-    if mean > 0:
-        for name, part in SHARES.items():
-            share = float(found[part] @ weights) / mean
-            found[name] = share + (found[part] - share * added) / mean
+    if found[ADDED] @ n.to_numpy() > 0:
+        found |= {name: ratio_by_window(found[part], found[ADDED], n) for name, part in SHARES.items()}
     return found
 
 
