@@ -63,7 +63,8 @@ def shown(run, tmp_path):
     [
         ('run.forced("share", 4)', "0.625 [0.600, 0.650]"),
         ('run.forced("share", 4) | digits(2)', "0.62 [0.60, 0.65]"),
-        ('run.forced("share", 4).crossed', "0.625 [0.500, 0.750]"),
+        ('run.forced.over_windows()("share", 4)', "0.625 [0.500, 0.750]"),
+        ('run.forced.over_windows()("share", 8)', "0.280 [0.260, 0.302]"),
         ('run.forced("share", 4).value', "0.625"),
         ('run.forced("share", 4) | percent', "63 % [60, 65]"),
         ('run.forced("share", 4).value | percent(1)', "62.5 %"),
@@ -89,7 +90,6 @@ def test_what_an_expression_prints(shown, expression, text):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda run: run.forced("share", 8).crossed, "no interval over seeds and windows of share"),
         (lambda run: run.forced("tto", 4), r"forced\.csv .*'rank': 4.*: 2 rows, which differ in truth, value"),
         (lambda run: run.forced("tto", 8), r"forced\.csv .*'tto', 'rank': 8.*: no row"),
         (lambda run: run.forced("tto", 4, law="a"), r"forced\.csv: no column law"),

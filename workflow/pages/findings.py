@@ -119,7 +119,7 @@ def full_rank_lacks(truth: str) -> float:
 
 def trained_head_forces(rank: int) -> list[Quantity]:
     """Return which share of what a rank adds the trained head forces, by each truth, over seeds and windows."""
-    return [added_by_parts("trained_of_added", rank, truth).crossed for truth in TRUTHS]
+    return [added_by_parts("trained_of_added", rank, truth) for truth in TRUTHS]
 
 
 def _shares_of_what_is_added() -> Iterator[tuple[object, ...]]:
@@ -129,10 +129,10 @@ def _shares_of_what_is_added() -> Iterator[tuple[object, ...]]:
             yield (
                 rank,
                 NAMES[truth],
-                added("added", rank, truth).crossed,
-                *(percent(added_by_parts(part, rank, truth).crossed) for part in parts),
+                added("added", rank, truth),
+                *(percent(added_by_parts(part, rank, truth)) for part in parts),
                 *("-" for _ in range(2 - len(parts))),
-                percent(added("forced_of_added", rank, truth).crossed),
+                percent(added("forced_of_added", rank, truth)),
             )
 
 
@@ -191,12 +191,12 @@ widest_gap = max(short.forced.all("gap") + short.best_head.all("gap"))
 
 # Does a narrow head harm the layers before it?
 TRUNKS = {f"pl{rank}": f"a head of rank {rank}" for rank in (4, 8, 16)} | {"bw4": "a gradient of rank 4"}
-leak_less_stopped_trunk = less_stopped_trunk("tto", "pl4", "all", truth="truth").crossed
+leak_less_stopped_trunk = less_stopped_trunk("tto", "pl4", "all", truth="truth")
 trunks_after_learning_on = [
     (
         name,
         *(percent(after_learning_on("loss_stays", arm, part)) for part in PARTS),
-        *(less_stopped_trunk("loss", arm, part).crossed for part in PARTS),
+        *(less_stopped_trunk("loss", arm, part) for part in PARTS),
     )
     for arm, name in TRUNKS.items()
 ]

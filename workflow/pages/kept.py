@@ -41,14 +41,14 @@ def starred(difference: Quantity, decimals: int = 3, mark: str = "*") -> str:
 published, benchmark = Run(PUBLISHED), Run(BENCHMARKS)
 
 # A rank beside a full head: one that learned for fewer steps, to the same loss, or for as many.
-equal_loss = kept("equal_loss").equal_loss
+equal_loss = kept("equal_loss").equal_loss.over_windows()
 at_equal_loss = equal_loss.where(less="equal loss on the windows", kind="family")
 at_equal_validation_loss = equal_loss.where(less="equal loss", kind="family")
 after_equal_steps = equal_loss.where(less="rank 288", kind="family")
 
 # A rank beside full heads that took as many steps and predict worse as they see fewer bytes; these, and a full head
 # of one layer, beside full heads of other steps.
-_controls = kept("equal_loss_controls").equal_loss
+_controls = kept("equal_loss_controls").equal_loss.over_windows()
 beside_fewer_bytes = _controls.where(less="equal loss on the windows, shorter context", kind="family")
 full_heads_beside_other_steps = _controls.where(less="equal loss on the windows", kind=["context", "layers"]).by(
     "measure", "arm", "truth"
@@ -59,8 +59,8 @@ leaks_at_equal_loss, divergences_at_equal_loss = (
 )
 
 # What a rank adds to the KL of full rank, and which share of it heads force.
-added = kept("smollm2").forced.where(less="full rank", seed=None)
-added_by_parts = kept("smollm2").best_head.where(less="full rank", seed=None)
+added = kept("smollm2").forced.over_windows().where(less="full rank", seed=None)
+added_by_parts = kept("smollm2").best_head.over_windows().where(less="full rank", seed=None)
 
 # TTO by the two truths: their difference, and what a rank leaks more than full rank.
 _tto = kept("smollm2").real_truth.where("tto", kind="family")
@@ -78,12 +78,12 @@ wide_in_place_of_gradient = kept("gradient_wide").paired_ranks.where("loss", les
 
 # Trunks behind narrow heads, with a new full head, once a part of the model has learned on; and less full trunks that
 # were stopped at their loss and learned on alike.
-_trunks = kept("harm").narrow_trunk.by("measure", "arm", "part")
+_trunks = kept("harm").narrow_trunk.over_windows().by("measure", "arm", "part")
 LAST_STEP = max(_trunks.frame.step)
 after_learning_on = _trunks.where(step=LAST_STEP, less=None)
 less_stopped_trunk = _trunks.where(step=LAST_STEP, less="full trunk of equal loss")
 PARTS = (HEAD, LAST_BLOCK, ALL)
-nats_above_stopped_trunk = [less_stopped_trunk("loss", f"pl{rank}", ALL).crossed for rank in (4, 8, 16)]
+nats_above_stopped_trunk = [less_stopped_trunk("loss", f"pl{rank}", ALL) for rank in (4, 8, 16)]
 
 # The head of SmolLM2 on two texts, with its own rank or truncated to one.
 real_head = kept("real_head").real_head.by("measure", "text", "truth").where(rank=None)

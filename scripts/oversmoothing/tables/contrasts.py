@@ -69,16 +69,21 @@ def by_window(
     return apart(shown) - slope * apart(moving)
 
 
+def over_windows(table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with the interval over seeds and windows where there is one; what has no windows keeps its own."""
+    low, high = table.low_crossed.fillna(table.low), table.high_crossed.fillna(table.high)
+    return table.assign(low=low, high=high)
+
+
 def widened(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, float]]:
-    """Return rows with the intervals over seeds and windows that there are, and how these differ from those over seeds.
+    """Return rows `over_windows`, and how these intervals differ from those over seeds.
 
     ``apart`` of ``of`` differ in width by more than `THIRD`; ``wider`` is the median ratio of the widths.
     """
     narrow, wide = table.high - table.low, table.high_crossed - table.low_crossed
     apart = (wide > narrow * (1 + THIRD)) | (narrow > wide * (1 + THIRD))
     compared = {"apart": int(apart.sum()), "of": int(wide.notna().sum()), "wider": float((wide / narrow).median())}
-    ends = {"low": table.low_crossed.fillna(table.low), "high": table.high_crossed.fillna(table.high)}
-    return table.assign(**ends), compared
+    return over_windows(table), compared
 
 
 def crossed(*values: pd.DataFrame) -> pd.DataFrame:

@@ -18,6 +18,7 @@ import pandas as pd
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.statistics import student_interval
 from oversmoothing.store.layout import read_csv
+from oversmoothing.tables.contrasts import over_windows
 
 KEYS = ("measure", "rank", "truth")  # what the values of a call are, where no names stand before them
 VALUES = ("value", "effect", "mean")  # the first of these that a table has is the column of its numbers
@@ -52,14 +53,6 @@ class Quantity(float):
         return -self
 
     @property
-    def crossed(self) -> "Quantity":
-        """The number with its interval over seeds and windows; a `UserError` if its table has none."""
-        ends = [self.row.get(name, math.nan) for name in ("low_crossed", "high_crossed")]
-        if any(map(math.isnan, ends)):
-            raise UserError(f"no interval over seeds and windows of {self.row.get('measure', 'a number')}")
-        return Quantity(float(self), {**self.row, "low": ends[0], "high": ends[1]})
-
-    @property
     def value(self) -> float:
         """The number alone."""
         return float(self)
@@ -74,6 +67,10 @@ class Table:
     def by(self, *keys: str) -> "Table":
         """Return the same rows, to be found by other keys."""
         return Table(self.name, self.frame, keys)
+
+    def over_windows(self) -> "Table":
+        """Return the same rows with intervals over seeds and windows; what has no windows keeps its own."""
+        return Table(self.name, over_windows(self.frame), self.keys)
 
     def where(self, *values: Any, **others: Any) -> "Table":
         """Return the rows whose keys have these values: one, one of a list, or None for an empty cell."""

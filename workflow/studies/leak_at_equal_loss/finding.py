@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from oversmoothing.claims.story.answers import at_each, selected
+from oversmoothing.tables.contrasts import over_windows
 from studies.leak_at_equal_loss.table import EQUAL, FAMILY, SHORT_CONTEXT
 
 METRICS = {"tto": "TTO", "kl": "KL"}
@@ -19,7 +20,7 @@ def differences(table: pd.DataFrame) -> Iterator[str]:
     ways += [(less, "at equal validation loss instead", {"tto": "TTO"}) for less in others]
     for less, how, measures in ways:
         for measure, name in measures.items():
-            rows = selected(table, measure=measure, less=less, kind=FAMILY)
+            rows = selected(over_windows(table), measure=measure, less=less, kind=FAMILY)
             for truth in rows.truth.unique():
                 sentence = f"{name} less that of the full head {how}, against {truth}, is {{}}."
                 yield from at_each(rows, sentence, difference=True, truth=truth)

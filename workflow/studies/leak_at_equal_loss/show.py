@@ -13,6 +13,7 @@ from oversmoothing.jobs import Job, run
 from oversmoothing.numerics.statistics import WindowSums
 from oversmoothing.scores.catalogue.metrics import METRICS
 from oversmoothing.scores.sums import pure_means, pure_windows, window_means
+from oversmoothing.tables.contrasts import over_windows
 from oversmoothing.tables.figures.colours import PALETTE
 from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled, whiskers, write_figure
 from oversmoothing.tables.formats import write_record
@@ -87,6 +88,7 @@ def judged(paths: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 def draw(table: pd.DataFrame, truths: Sequence[str]) -> Figure:
     """Draw what `table.equal_loss_table` returns: TTO by loss, and the differences of each metric, by truth."""
+    table = over_windows(table)
     levels = table[table.arm.notna() & table.less.isna()]
     losses = levels[levels.measure == ON_WINDOWS].set_index("arm").value
     ranks = sorted(int(rank) for rank in levels["rank"].unique())

@@ -9,6 +9,7 @@ import pandas as pd
 from oversmoothing.numerics.crossed import crossed_interval, ratio_by_window
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS, METRICS
 from oversmoothing.scores.sums import positions_by_window
+from oversmoothing.tables.contrasts import over_windows
 from oversmoothing.tables.page import Page, Section, directions, labelled, pivot
 from oversmoothing.tables.record import chosen, over_seeds, record
 from oversmoothing.tables.story import legend
@@ -146,12 +147,14 @@ def with_shares(parts: Mapping[str, pd.Series], n: pd.Series) -> dict[str, np.nd
 
 def ladder_page(table: pd.DataFrame) -> Page:
     """Return the page: what a rank adds, by truth; parts of it; what it adds at equal loss; levels."""
-    table = table.assign(
-        low=table.low_crossed.fillna(table.low),
-        high=table.high_crossed.fillna(table.high),
-        at=[f"{weights / 1e6:.2f}M" for weights in table.weights.astype(float)],
-        text=[f"{size / 1e6:.2f} MB" for size in table.bytes.astype(float)],
-    ).sort_values(["rank", "weights", "bytes"], kind="stable")
+    table = (
+        over_windows(table)
+        .assign(
+            at=[f"{weights / 1e6:.2f}M" for weights in table.weights.astype(float)],
+            text=[f"{size / 1e6:.2f} MB" for size in table.bytes.astype(float)],
+        )
+        .sort_values(["rank", "weights", "bytes"], kind="stable")
+    )
     columns = ["rank", "at", "text"]
     truths = table.truth.dropna().unique().tolist()
     full = table["less"] == LESS
