@@ -14,14 +14,16 @@ from typing import Any
 import yaml
 
 from oversmoothing.jobs import UserError
-from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, percent, spread, told_apart
+from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, percent, told_apart
 from oversmoothing.tables.quantities import digits as printed
 from pages.decoding import WITH_SETTINGS, bytewise
 from pages.expectations import is_within, rank_32_less_full
 from pages.findings import (
     RANKS,
+    added_after_long_training,
     against_models_less_law,
     change_of_forced,
+    change_of_share_of_kl,
     decoded_tto,
     forced_by_law,
     forced_by_law_with_more_text,
@@ -61,10 +63,12 @@ from pages.other_heads import COSTLY, after_400_steps
 from pages.replication import least_certain, number_that_cannot_fail, together, verdict_with_counts
 
 __all__ = [  # what the source names of other pages
+    "added_after_long_training",
     "against_models_less_law",
     "at_equal_validation_loss",
     "beside_fewer_bytes",
     "change_of_forced",
+    "change_of_share_of_kl",
     "decoded_tto",
     "forced_by_law",
     "forced_by_law_with_more_text",
@@ -124,16 +128,13 @@ other_steps = sorted(of["max_steps"] for of in _settings_of("equal_loss")["famil
 _judge = _settings.get("quality", {}).get("language_model")
 judge_is_real = _judge is not None  # or else a small GPT-2 that is trained on the same text
 _one_rank = run.oversmoothing.where("tto", RANKS[0], "truth")
-seeds, positions = len(_one_rank.frame), _one_rank.all()[0].n
+positions = _one_rank.all()[0].n
 seeds_at_equal_loss = at_equal_loss("tto", RANKS[0], "truth").n
 verdicts_over_windows = "low_crossed" in run.across_seeds.frame  # or over seeds alone
 number_of_samples = run.sample_quality.where("word_length", RANKS[0], decoding="pure").all()[0].n
 positions_of_tbat = run.tbat.where("tbat", RANKS[0], decoding="pure").all()[0].n
-spread_of_tto = max(
-    spread(run.oversmoothing.column("value", measure="tto", rank=rank, truth=truth))
-    for rank in RANKS
-    for truth in TRUTHS
-)
+_tto = [run.oversmoothing.column("value", measure="tto", rank=rank, truth=truth) for rank in RANKS for truth in TRUTHS]
+spread_of_tto = max(max(levels) / min(levels) - 1 for levels in _tto)
 
 
 def ran(study: str) -> bool:
@@ -199,7 +200,6 @@ def tested(sentence: str) -> str:
 
 # At equal loss.
 highest_at_equal_loss = math.ceil(1000 * max(of.high for of in leaks_at_equal_loss)) / 1000
-lowest_at_equal_loss = math.floor(1000 * min(of.low for of in leaks_at_equal_loss)) / 1000
 
 
 tto_beside_full_heads = [
@@ -210,16 +210,10 @@ tto_beside_full_heads = [
     )
     for rank in RANKS[:-1]
 ]
-UP_TO_16 = (4, 8, 12, 16)  # ranks that leak clearly more than full rank after equal steps
-
-
-def share_of_gap(beside: Table, truth: str) -> str:
-    """Return what ranks up to 16 leak more at equal loss, in percent of what each leaks more after equal steps."""
-    shares = (beside("tto", rank, truth) / after_equal_steps("tto", rank, truth) for rank in UP_TO_16)
-    *first, last = (f"{100 * share:.0f}" for share in shares)
-    return f"{', '.join(first)} and {last} %"
-
-
+kl_beside_full_heads = [
+    (rank, *(starred(of("kl", rank, truth)) for of in (at_equal_loss, beside_fewer_bytes) for truth in TRUTHS))
+    for rank in RANKS[:-1]
+]
 slopes_exclude_1 = not any(of.low <= 1 <= of.high for of in map(slope_of_kl, TRUTHS))
 
 
@@ -329,12 +323,21 @@ def _losses() -> Iterator[list[str]]:
         yield row
 
 
+def their_rise(truth: str) -> float:
+    """Return by which share of it the thesis's TTO rises from rank 128 to full rank."""
+    theirs = published.table_4_1.by("metric", "model", "truth")
+    return theirs("tto", THEIR_FULL, THEIRS[truth]) / theirs("tto", 128, THEIRS[truth]) - 1
+
+
 def their_fall(truth: str) -> float:
     """Return by how much TTO of the thesis's rank 4 stands above that of its full rank."""
     theirs = published.table_4_1.by("metric", "model", "truth")
     return theirs("tto", RANKS[0], THEIRS[truth]) - theirs("tto", THEIR_FULL, THEIRS[truth])
 
 
+rises_within_chance = {2: "both", 1: "one of the two", 0: "neither"}[
+    sum(their_rise(truth) <= spread_of_tto for truth in TRUTHS)
+]
 table_3_1 = list(_losses())
 table_4_1 = list(_with_tbat())
 table_4_2 = list(_beside("table_4_2", ("tv", "kl"), run.oversmoothing, RANKS))
@@ -510,7 +513,10 @@ def _contradicted_rows() -> Iterator[list[str]]:
 
 contradicted_rows = list(_contradicted_rows())
 verdicts_add_up = sum(verdicts[name] for name in VERDICTS) == number_of_sentences
-number_that_hold = verdicts["holds"] + verdicts["holds in part"]
+number_opposed = sum(
+    {"holds", "contradicted"} <= {sentences.column("verdict", id=name, truth=truth)[0] for truth in TRUTHS}
+    for name in counted_sentences.column("id", verdict="depends on the truth")
+)
 contradicted_here_and_there = sum(row[-1] == "contradicted" for row in contradicted_rows)
 wrong_by_chance = chance("wrong") * number_of_sentences  # were every comparison at its bound
 _in_part = sorted(

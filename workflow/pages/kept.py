@@ -92,6 +92,7 @@ truncated_real_head = kept("real_head").real_head.by("measure", "rank", "text").
 sentences = kept("replication").claims.where(chapter=list(CHAPTERS))
 counted_sentences = sentences.where(truth=None, cannot_fail=None)
 number_of_sentences = len(counted_sentences.frame)
+seeds = len(kept("replication").oversmoothing.where("tto", 4, "truth").frame)  # of each rank of the replication
 verdicts = Counter(counted_sentences.column("verdict"))
 chance = benchmark.null_verdicts.where(case="replication")
 power = kept("gradient").gradient_claims.by("id")
