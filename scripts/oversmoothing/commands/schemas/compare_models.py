@@ -1,5 +1,7 @@
 """JSON Schema of what `oversmoothing compare-models --json` writes."""
 
+from typing import Any
+
 from oversmoothing.commands.schemas.parts import count, document, fields, fields_or_null, number, text, value
 from oversmoothing.tables.record import NUMBER, TEXT, WHOLE
 from oversmoothing.tables.record import SCHEMA as RECORD
@@ -14,7 +16,7 @@ ROW = value(
     required=["table", "model", "measure", "unit"],
     additionalProperties=False,
 )
-NAMES = {"name": text("In tables."), "hub": text("As given: a folder, a file or a name on the hub.")}
+NAMES: dict[str, Any] = {"name": text("In tables."), "hub": text("As given: a folder, a file or a name on the hub.")}
 SCHEMA = document(
     "compare-models",
     "A language model beside another one, the truth, on a text.",
