@@ -13,7 +13,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 TABLE := results/tables/oversmoothing
 FIGURE := results/figures/oversmoothing
 
-.PHONY: table report smoke real so-far test test-slow test-slurm lint format shape docs article keys env lock clean help
+.PHONY: table report smoke real so-far test test-slow test-slurm lint format shape docs article keys dist env lock clean help
 .DEFAULT_GOAL := table
 
 table: $(VENV)/.installed ## the main job: train, measure, and print results/tables/oversmoothing.csv
@@ -71,6 +71,11 @@ article: docs $(VENV)/.installed-dev ## print the replication as an article, doc
 	$(BIN)/python -c 'import typst; typst.compile("docs/article/article.typ", "docs/article/article.pdf", root=".")'
 
 keys: docs
+
+dist: $(VENV)/.installed ## build the sdist, and from it the wheel, which pip installs anywhere
+	@rm -rf dist build
+	$(BIN)/python -c 'from setuptools.build_meta import build_sdist; build_sdist("dist")' > /dev/null
+	@$(PIP:install=wheel) --quiet --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz && ls dist
 
 env: $(VENV)/.installed ## the environment alone
 

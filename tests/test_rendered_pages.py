@@ -13,7 +13,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         Python 3.11 to 3.13; equal_loss, 0.007); above 0.007; bound 0.007; _trunk, 0.01); 2.4 GB; 95 %; 90 %
         arXiv 2603.10145; arXiv 2608.16671
         """,
-    "api": "before 1.0",
+    "api": "version 1.0 promises",
     "architecture": "",
     "article": """
         (4.1.1); (4.2); Table 3.1; Table 4.1; Table 4.2; Table 5.3; Table 6.1; Table 7.1; Table 7.3; Figure 2.1

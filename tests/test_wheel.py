@@ -1,33 +1,47 @@
-"""The wheel: it has every file of the library, and what is installed from it works in any folder."""
+"""The wheel and the sdist: they have every file of the library, and what is installed from them works in any folder."""
 
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 from hub_models import write_token_model
 from kept_runs import ROOT, STUDIES
+from packaging.metadata import Metadata
 
 LIBRARY = ROOT / "scripts/oversmoothing"
-BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+BUILD = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[1])('dist'))"
+DOCUMENTS = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE")
+SHIPPED = {*DOCUMENTS, "pyproject.toml", "MANIFEST.in", "envs/requirements.in"}
 CALL = "import sys; from oversmoothing.commands import main; sys.exit(main(sys.argv[1:]))"
 TEXT = "The water of the river flows past the houses. The people of the town read their letters number {}."
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """Return the wheel of a copy of the tree, built offline."""
-    folder = tmp_path_factory.mktemp("wheel")
+def copy(tmp_path_factory):
+    """Return a copy of what a build reads of the tree."""
+    folder = tmp_path_factory.mktemp("copy")
     shutil.copytree(LIBRARY, folder / "scripts/oversmoothing", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "envs/requirements.in"):
+    for name in SHIPPED:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name)
-    built = subprocess.run([sys.executable, "-c", BUILD, "."], cwd=folder, capture_output=True, text=True)
+    return folder
+
+
+def build(folder, what):
+    """Build a "wheel" or an "sdist" of a folder, offline; return its path."""
+    built = subprocess.run([sys.executable, "-c", BUILD, f"build_{what}"], cwd=folder, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr[-2000:]
-    (path,) = folder.glob("*.whl")
-    return path
+    return folder / "dist" / built.stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def wheel(copy):
+    return build(copy, "wheel")
 
 
 def files(folder):
@@ -42,6 +56,42 @@ def test_the_wheel_has_every_file_of_the_library_and_no_other(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if not Path(name).parts[0].endswith(".dist-info")}
     assert names == {f"oversmoothing/{name}" for name in files(LIBRARY)}
+
+
+def test_the_sdist_makes_the_same_wheel(copy, wheel, tmp_path):
+    with tarfile.open(build(copy, "sdist")) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (unpacked,) = tmp_path.iterdir()
+    assert files(unpacked) >= SHIPPED
+    assert not (unpacked / "tests").exists()
+    contents = []
+    for path in (wheel, build(unpacked, "wheel")):
+        with zipfile.ZipFile(path) as archive:
+            contents.append({name: archive.read(name) for name in archive.namelist()})
+    assert contents[0] == contents[1]
+
+
+def test_its_metadata_are_valid_and_complete(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        found = Metadata.from_email(archive.read(name), validate=True)
+        assert f"{Path(name).parent}/licenses/LICENSE" in archive.namelist()
+    assert (found.license_expression, found.license_files) == ("MIT", ["LICENSE"])
+    assert (found.description_content_type, str(found.requires_python)) == ("text/markdown", "<3.14,>=3.11")
+    assert found.description.startswith("# How does the softmax bottleneck affect")
+    assert found.keywords
+    minors = range(11, 14)
+    assert all(f"Programming Language :: Python :: 3.{minor}" in found.classifiers for minor in minors)
+    assert not any(one.startswith("License ::") for one in found.classifiers)  # the expression replaces them
+    assert {"snakemake", "torch", "transformers"} <= {needed.name for needed in found.requires_dist}
+
+
+def test_the_version_is_declared_once_and_has_its_changes(wheel):
+    version = wheel.name.split("-")[1]
+    assert re.search(r"^## (.+?)(?: |$)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
+    for path in SHIPPED:
+        declared = re.findall(rf"^version\b.*{re.escape(version)}", (ROOT / path).read_text(), re.MULTILINE)
+        assert len(declared) == (path == "pyproject.toml"), path
 
 
 @pytest.fixture(scope="module")

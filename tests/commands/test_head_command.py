@@ -26,8 +26,8 @@ from oversmoothing.commands.head import seconds
 from oversmoothing.commands.one_head.card import sets_of_text, sets_of_truth
 from oversmoothing.commands.one_head.forced import forced
 from oversmoothing.commands.one_head.measure import tbat
-from oversmoothing.commands.one_head.schema import SCHEMA
 from oversmoothing.commands.one_head.text import LENGTH, passages
+from oversmoothing.commands.schemas.head import SCHEMA
 from oversmoothing.data.tokens.text import encode
 from oversmoothing.hub.client import MODEL_FILES, take_stock
 from oversmoothing.models.gpt_config import GPTConfig
@@ -459,12 +459,14 @@ def test_mistakes_are_one_line(llama, tmp_path, refused):
     assert "tokenizer.json: no such file" in refused("head", llama)
 
 
-def test_the_schema_is_one(capsys):
+@pytest.mark.parametrize("command", ["head", "size", "compare-models"])
+def test_the_schema_is_one(command, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["head", "--schema"])
+        main([command, "--schema"])
     assert ended.value.code == 0
-    assert json.loads(capsys.readouterr().out) == SCHEMA
-    Draft202012Validator.check_schema(SCHEMA)
+    schema = json.loads(capsys.readouterr().out)
+    assert schema["title"] == f"oversmoothing {command}"
+    Draft202012Validator.check_schema(schema)
 
 
 def test_a_gguf_file_is_converted_once_and_again_when_it_has_changed(tmp_path, monkeypatch, refused):

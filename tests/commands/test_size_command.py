@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import torch
 from hub_models import TEXT, write_gemma2
+from jsonschema import Draft202012Validator
 
 from oversmoothing.commands import main
 from oversmoothing.commands import size as command
 from oversmoothing.commands.one_head.size import Sizes, by_kept, of_nearest_vocabulary, order_of
 from oversmoothing.commands.one_head.text import Passage
+from oversmoothing.commands.schemas.size import SCHEMA
 from oversmoothing.commands.size import needed, report
 from oversmoothing.forced.projection import project
 from oversmoothing.measures import best_head as library
@@ -39,7 +41,9 @@ def size(folder, *arguments):
     path = folder / "out.json"
     given = ["--truth", str(folder), "--text", str(folder / "book.txt"), "--json", str(path)]
     assert main(["size", *given, "--precision", "float32", *arguments]) == 0
-    return json.loads(path.read_text())
+    found = json.loads(path.read_text())
+    Draft202012Validator(SCHEMA).validate(found)
+    return found
 
 
 def truths(v, n, seed=0):

@@ -19,6 +19,7 @@ import measure
 import window_means
 from oversmoothing.measures.entries.side_by_side import KINDS
 from oversmoothing.tables.compare import compare
+from schemas.surface import parquet_columns
 from studies.narrow_trunk.measure import LEARNED_ON
 from studies.size_ladder.best import BEST
 from studies.size_ladder.measure import MEASURED
@@ -87,38 +88,25 @@ def test_the_page_says_what_each_figure_shows_and_what_made_it(everything):
         assert fact in footer
 
 
-def types(columns):
-    """Return the type of each column in a row of docs/results.md, which is the next that follows its name."""
-    found, kind = {}, None
-    for name, word in reversed(re.findall(r"`(\w+)`|\b(bool|binary|text|int\d+|float\d+)\b", columns)):
-        found, kind = (found | {name: kind}, kind) if name else (found, word)
-    return found
-
-
 def test_every_parquet_column_is_listed_with_its_type(everything):
-    """`{model}` and the like stand for any name; a row that begins with "the same" adds to the one before.
-
-    Files may also lie in the folder of a study's text as they do in the results folder.
-    """
+    """`{model}` and the like stand for any name; files may also lie in the folder of a study's text."""
     text = "\n".join(pages())
-    rows = re.findall(r"^\| `(?!tokens/)([\w/{}.]+\.parquet)`[^|]*\| (.*) \|$", text, flags=re.MULTILINE)
-    assert len(rows) > 20
-    listed = {}
-    for pattern, columns in rows:
-        listed = (listed if columns.startswith("the same") else {}) | types(columns)
+    every = {name: columns for name, columns in parquet_columns(text).items() if not name.startswith("tokens/")}
+    assert len(every) > 20
+    for pattern, columns in every.items():
         names = re.sub(r"\{\w+\}", "*", pattern)
         found = (list(everything.folder.glob(f"results/{places}{names}")) for places in ("", "**/"))
         files = next(filter(None, found), [])
         assert files or pattern in SCHEMAS, pattern
         if not files:
             kinds = {field.name: str(getattr(field.type, "value_type", field.type)) for field in SCHEMAS[pattern]}
-            assert {name: IN_WORDS.get(kind, kind) for name, kind in kinds.items()} == listed, pattern
+            assert {name: IN_WORDS.get(kind, kind) for name, kind in kinds.items()} == columns, pattern
         for file in files:
             if "{metric}" in pattern and f"`scores/{file.parent.name}/" in text:  # has a row of its own
                 continue
             kinds = {field.name: str(getattr(field.type, "value_type", field.type)) for field in pq.read_schema(file)}
             kinds.pop("brier", None)  # the metric of the recipe
-            assert {name: IN_WORDS.get(kind, kind) for name, kind in kinds.items()}.items() <= listed.items(), file
+            assert {name: IN_WORDS.get(kind, kind) for name, kind in kinds.items()}.items() <= columns.items(), file
 
 
 def test_a_second_run_of_everything_does_nothing(everything):

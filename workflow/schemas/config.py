@@ -17,7 +17,7 @@ FILE = Path(__file__).parent / "config.schema.yaml"
 
 def read_schema() -> dict[str, Any]:
     """Return the schema with the studies, and what the library declares: corpus sources, metrics, decoding methods."""
-    schema = yaml.load(FILE.read_text(encoding="utf-8"), studies.LOADER)
+    schema = read_core()
     sections = schema["properties"]
     sections["studies"]["items"] = {"enum": studies.there()}
     studies.merge(sections, studies.sections("schema.yaml"))
@@ -30,6 +30,12 @@ def read_schema() -> dict[str, Any]:
     family["items"]["properties"] = family_keys() | family["items"]["properties"]
     _complete(schema)
     return schema
+
+
+def read_core() -> dict[str, Any]:
+    """Return the schema of config.schema.yaml alone, without what the studies and the library add to it."""
+    core: dict[str, Any] = yaml.load(FILE.read_text(encoding="utf-8"), studies.LOADER)
+    return core
 
 
 def _complete(section: dict[str, Any], entry: bool = False) -> None:

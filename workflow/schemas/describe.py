@@ -6,19 +6,14 @@ with figures that `pages/article_figures.py` draws from kept tables.
 In PARTS it replaces what stands between two comments; the rest is written by hand.
 """
 
-import ast
-import functools
 import importlib
-import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import FunctionType, ModuleType
 from typing import Any
 
 import pandas as pd
 import yaml
 
-from oversmoothing import argmaxability, bat, forced
 from oversmoothing.commands.one_head.size import SHIPPED
 from oversmoothing.tables.quantities import environment
 from oversmoothing.tables.record import documentation, read_record
@@ -26,9 +21,8 @@ from pages import kept
 from pages.kept import ROOT
 from plan import studies
 from schemas.config import read_schema
+from schemas.surface import described
 
-METHODS = (FunctionType, property, functools.cached_property)
-PACKAGES: tuple[ModuleType, ...] = (bat, forced, argmaxability)  # which others may import
 SOURCES = ROOT / "docs/source"
 VOCABULARIES = kept.STUDIES / "vocabularies/tables/vocabularies.csv"
 BEGIN, END = "<!-- {}: written by `make docs` -->", "<!-- end of {} -->"
@@ -130,35 +124,6 @@ def keys() -> str:
     return "\n\n".join(parts)
 
 
-def surface() -> dict[str, Any]:
-    """Return the objects that others may import, by names such as ``bat.reject_set``."""
-    return {f"{_short(package)}.{name}": getattr(package, name) for package in PACKAGES for name in package.__all__}
-
-
-def reference() -> str:
-    """Return a chapter per package: of each public name its signature and docstring, and what a class computes."""
-    parts = []
-    for package in PACKAGES:
-        parts.append(f"## {_short(package)}\n\n{inspect.cleandoc(package.__doc__ or '').splitlines()[0]}")
-        for name in package.__all__:
-            thing = getattr(package, name)
-            source = inspect.getsource(thing)
-            (node,) = ast.parse(source).body
-            assert isinstance(node, ast.FunctionDef | ast.ClassDef)
-            head = "\n".join(source.splitlines()[: node.body[0].end_lineno])
-            parts.append(f"### `{_short(package)}.{name}`\n\n```py\n{head}\n```")
-            own = vars(thing).items() if inspect.isclass(thing) else ()
-            computed = {key: str(part.__doc__) for key, part in own if key[0] != "_" and isinstance(part, METHODS)}
-            if computed:
-                parts.append("\n".join(f"- `{key}`: {text.splitlines()[0]}" for key, text in computed.items()))
-            parts.append(f"[Source](../{Path(inspect.getfile(thing)).relative_to(ROOT).as_posix()})")
-    return "\n\n".join(parts)
-
-
-def _short(package: ModuleType) -> str:
-    return package.__name__.rpartition(".")[2]
-
-
 def _rows(section: Mapping[str, Any], key: str, default: Any, defs: Mapping[str, Any], skip: set[int]) -> Iterator[str]:
     """Yield rows of the keys below a section, depth first."""
     for name, part in _properties(section):
@@ -223,7 +188,7 @@ def _flow(value: Any) -> str:
 PARTS = {
     ROOT / "config/README.md": ("keys", keys),
     ROOT / "docs/results.md": ("columns", documentation),
-    ROOT / "docs/api.md": ("surface", reference),
+    ROOT / "docs/api.md": ("surface", described),
 }
 
 if __name__ == "__main__":

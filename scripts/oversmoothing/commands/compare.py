@@ -11,8 +11,8 @@ from oversmoothing.store.layout import csv_text
 from oversmoothing.tables.compare import compare, markdown, settings_differences
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the command and return its exit status."""
+def parser() -> argparse.ArgumentParser:
+    """Parser of the command's arguments."""
     example = "example: oversmoothing compare results results/mine --table oversmoothing"
     command = argparse.ArgumentParser(prog="oversmoothing compare", description=__doc__, epilog=example)
     command.add_argument("a", help="a results folder")
@@ -20,7 +20,12 @@ def main(arguments: Sequence[str]) -> int:
     which = "a table; may be repeated (default: all)"
     command.add_argument("--table", action="append", default=[], metavar="NAME", help=which)
     command.add_argument("--csv", metavar="FILE", help="also write the comparison as tidy CSV")
-    options = command.parse_args(arguments)
+    return command
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
+    options = parser().parse_args(arguments)
     check_output("--csv", options.csv, lambda text: text.startswith("table,"))
     compared = compare(options.a, options.b, options.table)
     text = markdown(compared, settings_differences(options.a, options.b), options.a, options.b)

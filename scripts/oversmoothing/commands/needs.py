@@ -2,6 +2,7 @@
 
 from functools import partial
 
-from oversmoothing.commands.study import snakemake
+from oversmoothing.commands.study import parser_of, snakemake
 
-main = partial(snakemake, "needs", __doc__, "needs")
+parser = partial(parser_of, "needs", __doc__)
+main = partial(snakemake, "needs", parser, "needs")

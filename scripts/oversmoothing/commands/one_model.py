@@ -20,11 +20,10 @@ TEXT = f"{ANY_TEXT}. Its first MiB is read"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the text's column, where the model comes from, how it is run, and the JSON that is written."""
+    """Add the text's column, where the model comes from, and how it is run."""
     add_common(parser, "auto", "of the trunk")
     parser.add_argument("--revision", metavar="R", help="branch, tag or commit on the hub (default: main)")
     parser.add_argument("--assets", default="assets", metavar="FOLDER", help="of fetched models (default: %(default)s)")
-    parser.add_argument("--json", metavar="FILE", help="also write everything as JSON")
 
 
 def compute_of(options: argparse.Namespace) -> "Compute":

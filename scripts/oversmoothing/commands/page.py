@@ -14,12 +14,17 @@ from oversmoothing.run.conclusion import PAGE, TOKENS, conclusion
 WORKFLOW = Path(__file__).resolve().parents[3] / "workflow"  # of the clone that this command lies in, if it is one
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the command and return its exit status."""
+def parser() -> argparse.ArgumentParser:
+    """Parser of the command's arguments."""
     example = "example: oversmoothing page results"
     command = argparse.ArgumentParser(prog="oversmoothing page", description=__doc__, epilog=example)
     command.add_argument("results", nargs="?", default="results", help="a results folder (default: %(default)s)")
-    results = Path(command.parse_args(arguments).results)
+    return command
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
+    results = Path(parser().parse_args(arguments).results)
     kinds = ("tables/*.csv", f"tables/{WINDOWS}.parquet", "figures/*.png")
     paths = [path for kind in kinds for path in sorted(results.glob(kind))]
     if not paths:

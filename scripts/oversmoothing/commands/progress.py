@@ -2,6 +2,7 @@
 
 from functools import partial
 
-from oversmoothing.commands.study import snakemake
+from oversmoothing.commands.study import parser_of, snakemake
 
-main = partial(snakemake, "progress", __doc__, "so_far")
+parser = partial(parser_of, "progress", __doc__)
+main = partial(snakemake, "progress", parser, "so_far")

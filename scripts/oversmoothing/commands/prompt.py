@@ -56,8 +56,8 @@ class Answer:
         return [(byte_name(int(b)), float(self.p[b])) for b in order if self.p[b] > 0]
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the command and return its exit status."""
+def parser() -> argparse.ArgumentParser:
+    """Parser of the command's arguments."""
     known = ", ".join(
         "=".join([name, *(f"{parameter.default:.3g}" for parameter in methods()[name].parameters[:1])])
         for name in DECODINGS
@@ -74,7 +74,12 @@ def main(arguments: Sequence[str]) -> int:
     what = "seed of the sample, the same for all models (default: %(default)s)"
     command.add_argument("--seed", type=int, default=1337, help=what)
     command.add_argument("--html", metavar="FILE", help="also write a self-contained web page")
-    options = command.parse_args(arguments)
+    return command
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
+    options = parser().parse_args(arguments)
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     prompt = os.fsencode(options.prompt)
     check_output("--html", options.html, lambda text: "<html" in text[:200])

@@ -5,7 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from oversmoothing.jobs import UserError
@@ -16,13 +16,18 @@ CLONE = "`git clone`"
 OWN = ("--snakefile", str(SNAKEFILE), "--workflow-profile", "workflow/profiles/default")
 
 
-def snakemake(name: str, description: str | None, target: str, arguments: Sequence[str]) -> int:
-    """Parse ``--configfile``, make the target quietly in the project's folder, and return Snakemake's exit status."""
+def parser_of(name: str, description: str | None) -> argparse.ArgumentParser:
+    """Parser of the arguments of such a command."""
     parser = argparse.ArgumentParser(prog=f"oversmoothing {name}", description=description)
     parser.add_argument(
         "--configfile", nargs="+", default=[], metavar="FILE", help="configs laid over the default, config/config.yaml"
     )
-    configs = parser.parse_args(arguments).configfile
+    return parser
+
+
+def snakemake(name: str, parser: Callable[[], argparse.ArgumentParser], target: str, arguments: Sequence[str]) -> int:
+    """Parse ``--configfile``, make the target quietly in the project's folder, and return Snakemake's exit status."""
+    configs = parser().parse_args(arguments).configfile
     check_project(name)
     if missing := [config for config in configs if not Path(config).is_file()]:
         raise UserError(f"--configfile {missing[0]}: no such file")

@@ -34,7 +34,7 @@ def parser() -> Parser:
         (value,) = method(name).parameters
         bounded = partial(command.number, f"--{name}", low=value.low, high=value.high, above=value.above)
         bounded(type=float, default=value.default, metavar=letter, help=f"{what} (default: %(default)s)")
-    command.add_argument("--json", metavar="FILE", help="also write the printed tables as JSON")
+    command.json("also write the printed tables as JSON")
     command.add_argument("--csv", metavar="FILE", help="also write them as CSV, a row per number")
     what = "also write a page: the tables, the distribution of KL, and the text, each token shaded by its KL"
     command.add_argument("--html", metavar="FILE", help=what)

@@ -14,8 +14,8 @@ HOTTEST = 100  # as the config allows
 BEGINS = "table,model,"  # the CSV
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the arguments; a `UserError` names one that cannot be, as far as is known without the models."""
+def parser() -> Parser:
+    """Parser of the command's arguments."""
     command = Parser(prog=f"oversmoothing {NAME}", description=__doc__)
     add_arguments(command)
     what = "among them 1 (default: 1 1.5)"
@@ -24,7 +24,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     scored = "positions of each passage at which cuts are measured (default: 16)"
     command.number("--positions", low=1, default=16, help=scored)
     command.add_argument("--csv", metavar="FILE", help="also write the table as CSV, a row per number")
-    asked = command.parse_args(arguments)
+    return command
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments; a `UserError` names one that cannot be, as far as is known without the models."""
+    asked = parser().parse_args(arguments)
     asked.temperatures = list(dict.fromkeys(asked.temperatures))
     if 1 not in asked.temperatures:
         raise UserError("--temperatures: add 1, at which the leak of the model as it is sets the scale")

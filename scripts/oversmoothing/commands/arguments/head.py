@@ -1,13 +1,10 @@
 """Measure the LM head of one model: spectrum, unargmaxable tokens, and on a text loss, gradient, TBAT and forced KL."""
 
 import argparse
-import json
 from collections.abc import Sequence
-from typing import Any
 
 from oversmoothing.commands.arguments.parser import Parser
 from oversmoothing.commands.arguments.text import check_text
-from oversmoothing.commands.one_head.schema import SCHEMA
 from oversmoothing.commands.one_model import TEXT, add_options, check_json
 from oversmoothing.jobs import UserError
 from oversmoothing.numerics.log_ratio import DELTA, LARGEST_DELTA
@@ -15,8 +12,8 @@ from oversmoothing.numerics.log_ratio import DELTA, LARGEST_DELTA
 EXAMPLE = "example: oversmoothing head EleutherAI/pythia-70m --text book.txt --json head.json"
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the arguments; a `UserError` names one that cannot be, as far as is known without the model."""
+def parser() -> Parser:
+    """Parser of the command's arguments."""
     command = Parser(prog="oversmoothing head", description=__doc__, epilog=EXAMPLE)
     what = (
         "a folder in the Hugging Face format, a .gguf file, a name on the hub, which is fetched once, or "
@@ -38,19 +35,16 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     what = "skip the tokens and sets that can never be the most probable, which can take minutes"
     command.add_argument("--no-unargmaxable", action="store_true", help=what)
     add_options(command)
-    command.add_argument("--schema", action=_Schema, nargs=0, help="print the JSON Schema of that file and exit")
-    options = command.parse_args(arguments)
+    command.json("also write everything as JSON")
+    return command
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments; a `UserError` names one that cannot be, as far as is known without the model."""
+    options = parser().parse_args(arguments)
     if options.truth and not options.text:
         raise UserError(f"--truth {options.truth}: both models are run on a text; name one with --text")
     if options.text:
         check_text(options.text, options.column)
     check_json(options.json, "source", "model", "spectrum")
     return options
-
-
-class _Schema(argparse.Action):
-    """Print the schema, whatever else is given, and exit."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        print(json.dumps(SCHEMA, indent=2))
-        parser.exit()

@@ -1,8 +1,10 @@
 """Arguments of the commands that run models: numbers have bounds, and each mistake is one line."""
 
 import argparse
+import json
 import math
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
 from oversmoothing.jobs import UserError
@@ -28,6 +30,11 @@ class Parser(argparse.ArgumentParser):
         action = self.add_argument(*names, type=type, **{"metavar": "N"} | options)
         self._bounded.append((action, low, high, above))
 
+    def json(self, what: str) -> None:
+        """Add ``--json FILE``, and ``--schema``, which prints the JSON Schema of that file."""
+        self.add_argument("--json", metavar="FILE", help=what)
+        self.add_argument("--schema", action=Schema, nargs=0, help="print the JSON Schema of that file and exit")
+
     def parse_args(self, args: Any = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         """Parse arguments; a `UserError` names the first number that is out of bounds."""
         asked = super().parse_args(args, namespace)
@@ -42,6 +49,20 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with one line, and the way to the description of all arguments."""
         self.exit(2, f"Error: {message.removeprefix('argument ')}; see `{self.prog} --help`\n")
+
+
+class Schema(argparse.Action):
+    """Print the JSON Schema of the command, whatever else is given, and exit."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(json.dumps(schema_of(parser.prog.rpartition(" ")[2]), indent=2))
+        parser.exit()
+
+
+def schema_of(command: str) -> dict[str, Any]:
+    """Return the JSON Schema of what a command writes with `--json`."""
+    found: dict[str, Any] = import_module(f"oversmoothing.commands.schemas.{command.replace('-', '_')}").SCHEMA
+    return found
 
 
 def _bounds(low: float, high: float, above: bool) -> str:

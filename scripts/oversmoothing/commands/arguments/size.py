@@ -13,8 +13,8 @@ RANKS = "to fit; one that forces nothing is shown as the smallest that forces no
 DEFAULT = 4, 8, 16, 32
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the arguments; a `UserError` names one that cannot be, as far as is known without the model."""
+def parser() -> Parser:
+    """Parser of the command's arguments."""
     command = Parser(prog="oversmoothing size", description=__doc__, epilog=EXAMPLE)
     what = (
         "the model whose predictions a head should give: a folder in the Hugging Face format, a .gguf file, a name on "
@@ -42,7 +42,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     kept = "tokens that a draft keeps, the commonest (default: a 32nd to half of the vocabulary)"
     command.number("--kept", type=numbers, low=1, metavar="K,K,...", help=kept)
     add_options(command)
-    options = command.parse_args(arguments)
+    command.json("also write everything as JSON")
+    return command
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments; a `UserError` names one that cannot be, as far as is known without the model."""
+    options = parser().parse_args(arguments)
     if options.kept and not options.draft:
         raise UserError("--kept: it is of drafts; add --draft, or leave it out")
     planned = () if options.advice is None else (options.advice,)

@@ -32,7 +32,7 @@ def distributions_at(
 
 
 def forced(head: ModelHead | None, p: np.ndarray, log_q: np.ndarray, passage: np.ndarray) -> dict[str, Any]:
-    """Return the numbers of ``forced`` in `one_head.schema.SCHEMA`.
+    """Return the numbers of ``forced`` in `schemas.head.SCHEMA`.
 
     Without a `head`, as where logits are capped, only KL is known. Rows of `p` and `log_q`, float64 (n, v), are the
     truth's distributions and the model's log-probabilities.

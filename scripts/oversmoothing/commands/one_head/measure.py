@@ -46,7 +46,7 @@ def measure_model(
     """Measure a model's head, and on the passages of a text what needs one; `begin` is told each part and its work.
 
     `truth` holds a truth's distributions, float64 (n, v), at n evenly spaced ones of the measured positions. Returned
-    are all parts of `one_head.schema.SCHEMA` but ``source``; one that was not measured, or needs linear logits where
+    are all parts of `schemas.head.SCHEMA` but ``source``; one that was not measured, or needs linear logits where
     the model caps its own, is None.
     """
     begin("spectrum", f"singular values of the head, {len(model.head.weight):,} x {model.config.width:,}")
@@ -90,7 +90,7 @@ def measure_model(
 
 
 def spectrum(weight: Tensor) -> dict[str, Any]:
-    """Return facts on the singular values of a head (v, d): ``spectrum`` of `one_head.schema.SCHEMA`."""
+    """Return facts on the singular values of a head (v, d): ``spectrum`` of `schemas.head.SCHEMA`."""
     sigma = head_spectrum(weight)
     return {
         "largest": float(sigma[0]),
@@ -140,7 +140,7 @@ def of_text(
 
 
 def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_tolerance: float) -> dict[str, Any]:
-    """Return ``tbat`` of `one_head.schema.SCHEMA`, of distributions p (n, v), each of a `passage` (n,)."""
+    """Return ``tbat`` of `schemas.head.SCHEMA`, of distributions p (n, v), each of a `passage` (n,)."""
     rows = tqdm(p, desc="TBAT", unit="position", leave=False, disable=None)
     every = (bounds(basis, row[None], delta, mass_tolerance) for row in rows)
     found = np.array([[of[name].item() for name in ("low", "high", "undecided")] for of in every])
@@ -166,7 +166,7 @@ def tbat(basis: Basis, p: np.ndarray, passage: np.ndarray, delta: float, mass_to
 def unargmaxable(
     weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray | None, vocabulary: Vocabulary
 ) -> dict[str, Any]:
-    """Return ``unargmaxable`` of `one_head.schema.SCHEMA`; states in `hidden` (n, d) are tried first as witnesses."""
+    """Return ``unargmaxable`` of `schemas.head.SCHEMA`; states in `hidden` (n, d) are tried first as witnesses."""
     found = classes(weights, hidden, EFFORT, bias)["argmaxable"]
     proved, undecided = np.flatnonzero(~found.filled(True)), np.flatnonzero(np.ma.getmaskarray(found))
     return {

@@ -23,7 +23,7 @@ Row = tuple[str, str]
 
 
 def report(measured: dict[str, Any]) -> str:
-    """Return `measured`, with the parts of `one_head.schema.SCHEMA`, as lines of labels and values under headings."""
+    """Return `measured`, with the parts of `schemas.head.SCHEMA`, as lines of labels and values under headings."""
     model, text = measured["model"], measured["text"]
     parts = [
         _model(measured),
