@@ -85,7 +85,9 @@ def draw(table: pd.DataFrame, windows: pd.DataFrame | None = None, across: int |
                 axes.set_xticks([])
                 axes.set_xlim(-0.5, len(places) - 0.5)
         titled(figure, QUESTION.format(by=", by rank" if ranks else ""), finding(table, windows))
-        entries = handles({"this run: mean and 95 % interval": OURS} if ranks else looks)
+        several_seeds = len(places) > len(ranks)
+        ours = "each training and their mean" if several_seeds else "mean"
+        entries = handles({f"this run: {ours}, 95 % intervals over windows": OURS} if ranks else looks)
         if len(published):
             truths = " and ".join(published.published_truth.dropna().unique())
             entries += handles({f"the thesis{' against ' if truths else ''}{truths}": PUBLISHED})
