@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from oversmoothing.argmaxability.coordinates import Coordinates
+from oversmoothing.argmaxability.cushion import Cushion
 from oversmoothing.argmaxability.equivalent import Equivalent
 from oversmoothing.argmaxability.own_directions import leads
 from oversmoothing.argmaxability.proofs import (
@@ -61,14 +62,15 @@ class Certificates:
         wider = margin > np.fmax(self.result.margin[classes], 0)
         self._record_witnesses(classes[wider], hidden[which[wider]], margin[wider])
 
-    def accept_own_directions(self, coordinates: Coordinates, share: float) -> None:
-        """Record the classes that a share of the coordinates proves to lead in the direction of their own row."""
+    def accept_own_directions(self, coordinates: Coordinates) -> bool:
+        """Record the classes that lead in the direction of their own row; return whether that can be told."""
         if coordinates.back is None or self.bias is not None:
-            return
+            return False
         longest = 2 * float(np.linalg.norm(self.weights, axis=1).max())  # the mean is no longer than a row
-        for classes, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, self._precision, share):
+        for classes, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, self._precision):
             wider = lead > np.fmax(self.result.margin[classes], 0)
             self._record_witnesses(classes[wider], hidden[wider], lead[wider])
+        return True
 
     def _widest(self, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the classes that provably lead somewhere, where each does so by the widest margin, and the margins."""
@@ -127,6 +129,17 @@ class Certificates:
                 self.result.status[i] = UNARGMAXABLE
                 of_head = np.where(rows < len(self.weights), share, share * self._slack)
                 self.result.combination[int(i)] = Combination(rows.astype(np.int32), of_head)
+
+    def accept_spread(self, classes: np.ndarray, cushion: Cushion, rows: np.ndarray, shares: np.ndarray) -> None:
+        """Record the combinations that a cushion proves: shares (c, n) of `rows` (n,), more than there are equations.
+
+        The cushion's rows are the first, and none is one of `classes` (c,).
+        """
+        of_rows, targets = (generators(self.weights, self.bias, those) for those in (rows, classes))
+        proven, shares = cushion.proven(of_rows, targets, shares)
+        for i, share in zip(classes[proven].tolist(), shares[proven], strict=True):
+            self.result.status[i] = UNARGMAXABLE
+            self.result.combination[i] = Combination(rows, share)
 
     @property
     def _equations(self) -> int:
@@ -189,8 +202,9 @@ class CertificatesByEquivalent(Certificates):
         self._record_witnesses(classes[needed], mapped[needed], margin[needed])
         self.result.rest.update(zip(classes[needed].tolist(), rest[needed], strict=True))
 
-    def accept_own_directions(self, coordinates: Coordinates, share: float) -> None:
+    def accept_own_directions(self, coordinates: Coordinates) -> bool:
         """Record nothing: a lead in the equivalent head proves none in the head."""
+        return False
 
     def settle_exactly(self, classes: np.ndarray, hidden: np.ndarray, supports: np.ndarray) -> None:
         """Decide in rational arithmetic with the head itself, whose exact weights these are not."""

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import helmert
 from tqdm import tqdm
 
+from oversmoothing.argmaxability import tilting
 from oversmoothing.argmaxability.certificates import Certificates, CertificatesByEquivalent
 from oversmoothing.argmaxability.coordinates import Coordinates
 from oversmoothing.argmaxability.equivalent import equivalent
@@ -29,8 +30,9 @@ from oversmoothing.argmaxability.working_set import WorkingSet
 ALL_PAIRS = 2048  # classes up to which the product of all pairs of rows is kept
 EFFORT = 4  # above that, rounds of the search per class and dimension,
 MORE_ROUNDS = 50  # and besides
-SHARES = 2 / 3, 1.0  # of the coordinates, by which the classes that lead in their own direction are told,
-MANY = 0.1  # while more than this share of the classes is undecided
+MANY = 0.1  # share of the classes above which those that lead in their own direction are told together
+EQUATIONS = 100  # above which square systems cost more than combinations of more rows,
+TURNS = 8  # in so many turns per unit of effort
 SPARE = 3  # further searches for a combination that can be proven, each without a certain row of the first
 NONE, UNEXAMINED = -1, -2  # in place of such a row: no further search; one without ban
 NOTICEABLE = 1e-9  # weight in a combination that is not rounding
@@ -192,7 +194,7 @@ def _decide_by_all_pairs(certificates: Certificates, coordinates: Coordinates) -
 
 
 def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates, effort: int) -> None:
-    """Decide without it: by the directions of the rows themselves, then by a search."""
+    """Decide without it: by the directions of the rows themselves, many together, then by a search for each."""
     weights, result = certificates.weights, certificates.result
     v, mean = len(weights), certificates.weights.mean(axis=0)
     directions: list[Callable[[np.ndarray], np.ndarray]] = [
@@ -200,15 +202,21 @@ def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates,
         lambda some: weights[some] - mean,
         lambda some: weights[some],
     ]
-    for share in SHARES:
-        if len(result.undecided()) > MANY * v:
-            certificates.accept_own_directions(coordinates, share)
     shown = tqdm(total=v, desc="classes", unit="class", leave=False, disable=None)
+
+    def show() -> None:
+        shown.update(v - len(result.undecided()) - shown.n)
+
+    together = len(result.undecided()) > MANY * v and certificates.accept_own_directions(coordinates)
+    show()
+    if together and coordinates.rows.shape[1] > EQUATIONS:
+        tilting.decide(certificates, coordinates, TURNS * effort, show)
+        directions = []
     for direction in directions:
         left = result.undecided()
         for block in certificates.blocks(len(left)):
             certificates.accept_witnesses(direction(left[block]))
-            shown.update(v - len(result.undecided()) - shown.n)
+            show()
     left = result.undecided()
     working_set, m = WorkingSet(coordinates.rows, v), coordinates.rows.shape[1]
     spare = np.full((v, SPARE), NONE)  # rows of each class's first combination, in turn banned from others
@@ -226,7 +234,7 @@ def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates,
                 hidden = coordinates.hidden(search.residuals[block])
                 hidden[combined[block]] = np.nan
                 certificates.settle_exactly(some[block], hidden, search.supports[block])
-            shown.update(v - len(result.undecided()) - shown.n)
+            show()
             if attempt == 0:
                 spare[some[combined]] = _lightest(search.supports[combined], search.weights[combined])
                 spare[some[search.supports[:, 0] < 0], 0] = UNEXAMINED

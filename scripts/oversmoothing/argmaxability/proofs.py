@@ -4,7 +4,7 @@ A hidden vector proves that a class is argmaxable: its lead there is a few dot p
 is unargmaxable if the exact weights of their combination are positive. Computed weights are never exact, nor need they
 be: if the support has as many rows as there are equations, the exact weights solve a square linear system, and a bound
 on their distance from the computed ones (Rump, "Verification methods", Acta Numerica 2010, theorem 10.2) settles their
-signs. For any other support the system is solved in integers.
+signs. For a support of fewer rows the system is solved in integers; for one of more rows see `cushion`.
 
 Every float64 is a rational number, so all proofs are about the weights exactly as given. The bounds in floats also hold
 for weights that are each the nearest to the exact one, as those of `oversmoothing.argmaxability.equivalent` are. They
@@ -15,8 +15,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
-from oversmoothing.argmaxability.result import Argmaxability
+from oversmoothing.argmaxability.cushion import Cushion
+from oversmoothing.argmaxability.result import Argmaxability, Combination
 from oversmoothing.numerics.exact import solve_exactly
 
 # Twice the unit roundoff, so bounds that use it are twice as wide as necessary: room for weights that are rounded once.
@@ -142,7 +144,10 @@ def exact_combination(
 
 
 def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -> None:
-    """Check every certificate in rational arithmetic, and return nothing; takes seconds for hundreds of dimensions.
+    """Check every certificate, and return nothing; takes seconds each for hundreds of dimensions.
+
+    It is checked in rational arithmetic, or with a bound of every rounding error if more rows combine to a class's than
+    there are equations.
 
     Parameters
     ----------
@@ -177,6 +182,21 @@ def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -
             if gap <= 0 or gap < Fraction(claimed):
                 raise ValueError(f"class {i}: its lead at the hidden vector is {float(gap)}, not {claimed}")
         elif status == "unargmaxable":
-            support = result.combination[i].rows.tolist() if i in result.combination else []
-            if exact_combination(weights, bias, i, support) is None:
+            found = result.combination.get(i)
+            support = [] if found is None else found.rows.tolist()
+            many = found is not None and len(support) > weights.shape[1] + 1 + (bias is not None)
+            if not (_combines(weights, bias, i, found) if many else exact_combination(weights, bias, i, support)):
                 raise ValueError(f"class {i}: rows {support} do not combine to its row")
+
+
+def _combines(weights: np.ndarray, bias: np.ndarray | None, i: int, found: Combination) -> bool:
+    """Return whether it is certain that some positive shares of the rows, more than equations, combine to row i."""
+    if i in found.rows or not (found.shares > 0).any():
+        return False
+    used = found.shares > 0
+    rows, shares = generators(weights, bias, found.rows[used]), found.shares[used]
+    try:
+        cushion = Cushion(rows, shares)
+    except LinAlgError:
+        return False
+    return bool(cushion.proven(rows, generators(weights, bias, [i]), shares[None])[0][0])
