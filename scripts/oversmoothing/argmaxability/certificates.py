@@ -12,6 +12,7 @@ from oversmoothing.argmaxability.cushion import Cushion
 from oversmoothing.argmaxability.equivalent import Equivalent
 from oversmoothing.argmaxability.own_directions import leads
 from oversmoothing.argmaxability.proofs import (
+    ROWS,
     exact_combination,
     exact_gap,
     generators,
@@ -48,7 +49,8 @@ class Certificates:
 
     def blocks(self, n: int) -> Iterator[slice]:
         """Divide n hidden vectors so that the logits of a block fit in memory."""
-        size = max(1, NUMBERS // len(self.weights))
+        rows = len(self.weights) if self.bias is not None else min(len(self.weights), ROWS)
+        size = max(1, NUMBERS // rows)
         return (slice(start, start + size) for start in range(0, n, size))
 
     def accept_witnesses(self, hidden: np.ndarray) -> None:
@@ -66,7 +68,8 @@ class Certificates:
         """Record the classes that lead in the direction of their own row; return whether that can be told."""
         if coordinates.back is None or self.bias is not None:
             return False
-        longest = 2 * float(np.linalg.norm(self.weights, axis=1).max())  # the mean is no longer than a row
+        blocks = (self.weights[start : start + ROWS] for start in range(0, len(self.weights), ROWS))
+        longest = 2 * max(float(np.linalg.norm(some, axis=1).max()) for some in blocks)  # the mean is no longer than a row
         for classes, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, self._precision):
             wider = lead > np.fmax(self.result.margin[classes], 0)
             self._record_witnesses(classes[wider], hidden[wider], lead[wider])

@@ -81,7 +81,8 @@ def argmaxable(
     >>> argmaxability.argmaxable(weights).argmaxable
     array([ True,  True,  True,  True, False])
     """
-    weights, bias = checked_head(weights, bias)
+    is_large = np.shape(weights)[:1] > (ALL_PAIRS,)
+    weights, bias = checked_head(weights, bias, np.float32 if is_large else np.float64)
     d = weights.shape[1]
     if hidden is not None and (np.ndim(hidden) != 2 or len(hidden) == 0):
         _checked("hidden", hidden, (None, d))
@@ -196,11 +197,11 @@ def _decide_by_all_pairs(certificates: Certificates, coordinates: Coordinates) -
 def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates, effort: int) -> None:
     """Decide without it: by the directions of the rows themselves, many together, then by a search for each."""
     weights, result = certificates.weights, certificates.result
-    v, mean = len(weights), certificates.weights.mean(axis=0)
+    v, mean = len(weights), weights.mean(axis=0, dtype=np.float64)
     directions: list[Callable[[np.ndarray], np.ndarray]] = [
         lambda some: coordinates.hidden(coordinates.rows[some]),
         lambda some: weights[some] - mean,
-        lambda some: weights[some],
+        lambda some: weights[some].astype(np.float64, copy=False),
     ]
     shown = tqdm(total=v, desc="classes", unit="class", leave=False, disable=None)
 
@@ -251,17 +252,25 @@ def _lightest(supports: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.where(np.isinf(np.take_along_axis(weights, order, 1)), -1, np.take_along_axis(supports, order, 1))
 
 
-def checked_head(weights: np.ndarray, bias: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return both in float64, the bias as None if it is constant, which changes no order; errors as of `argmaxable`."""
-    weights = _checked("weights", weights, (None, None))
+def checked_head(
+    weights: np.ndarray, bias: np.ndarray | None, least: type[np.floating] = np.float64
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return both in float64, the bias as None if it is constant, which changes no order; errors as of `argmaxable`.
+
+    Weights of the type `least` stay as they are, so that no copy of them is made.
+    """
+    weights = _checked("weights", weights, (None, None), least=least)
     if bias is not None:
         bias = _checked("bias", bias, (len(weights),))
         bias = bias if np.ptp(bias) else None
     return weights, bias
 
 
-def _checked(name: str, values: np.ndarray, shape: tuple[int | None, ...], first: int = 0) -> np.ndarray:
-    values = np.asarray(values, np.float64)
+def _checked(
+    name: str, values: np.ndarray, shape: tuple[int | None, ...], first: int = 0, least: type[np.floating] = np.float64
+) -> np.ndarray:
+    values = np.asarray(values)
+    values = values if values.dtype == least else values.astype(np.float64, copy=False)
     if values.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, values.shape, strict=True)):
         wanted = ", ".join("any" if n is None else str(n) for n in shape)
         raise ValueError(f"{name}: shape {values.shape}, but ({wanted}) was expected")

@@ -23,6 +23,7 @@ from oversmoothing.numerics.exact import solve_exactly
 
 # Twice the unit roundoff, so bounds that use it are twice as wide as necessary: room for weights that are rounded once.
 EPS = np.finfo(np.float64).eps
+ROWS = 2**14  # of a head in float64 at a time
 
 
 def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray | Sequence[int]) -> np.ndarray:
@@ -40,14 +41,20 @@ def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray
 
 def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading class at each hidden vector, and a lower bound of its lead, proven if positive."""
-    logits = hidden @ weights.T
-    if bias is not None:
-        logits += bias
-    leader = logits.argmax(axis=1)
-    each = np.arange(len(hidden))
-    highest = logits[each, leader]
-    logits[each, leader] = -np.inf
-    gap = highest - logits.max(axis=1) - 2 * _rounding(weights, bias, hidden)
+    each, leader = np.arange(len(hidden)), np.zeros(len(hidden), int)
+    highest, second, longest = np.full(len(hidden), -np.inf), np.full(len(hidden), -np.inf), 0.0
+    for start in range(0, len(weights), ROWS):
+        rows = weights[start : start + ROWS].astype(np.float64, copy=False)
+        logits = hidden @ rows.T
+        if bias is not None:
+            logits += bias[start : start + ROWS]
+        best = logits.argmax(axis=1)
+        score = logits[each, best]
+        logits[each, best] = -np.inf
+        second = np.maximum(np.minimum(score, highest), np.maximum(second, logits.max(axis=1)))
+        leader, highest = np.where(score > highest, best + start, leader), np.maximum(score, highest)
+        longest = max(longest, float(np.einsum("vd,vd->v", rows, rows).max()))
+    gap = highest - second - 2 * _rounding(weights.shape[1], np.sqrt(longest), bias, hidden)
     return leader, np.where(np.isfinite(highest) & ~np.isnan(gap), gap, -np.inf)
 
 
@@ -57,16 +64,23 @@ def proven_leads(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarra
     each = np.arange(len(sets))[:, None]
     lowest = logits[each, sets].min(axis=1)
     logits[each, sets] = -np.inf
-    lead = lowest - logits.max(axis=1) - 2 * _rounding(weights, bias, hidden)
+    lead = lowest - logits.max(axis=1) - 2 * _rounding(weights.shape[1], _longest(weights), bias, hidden)
     return np.where(np.isfinite(lowest) & ~np.isnan(lead), lead, -np.inf)
 
 
-def _rounding(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> np.ndarray:
-    """Return a bound (n,) of the error of logits at each hidden vector: gamma_d |w| |h|, for any order of summation."""
-    size = np.sqrt(np.einsum("vd,vd->v", weights, weights).max()) * np.linalg.norm(hidden, axis=1)
+def _longest(weights: np.ndarray) -> float:
+    return float(np.sqrt(np.einsum("vd,vd->v", weights, weights).max()))
+
+
+def _rounding(d: int, longest: float, bias: np.ndarray | None, hidden: np.ndarray) -> np.ndarray:
+    """Return a bound (n,) of the error of logits at each hidden vector: gamma_d |w| |h|, for any order of summation.
+
+    `longest` is the norm |w| of the longest row.
+    """
+    size = longest * np.linalg.norm(hidden, axis=1)
     if bias is not None:
         size += np.abs(bias).max()
-    return (weights.shape[1] + 4) * EPS * np.where(np.isfinite(size), size, np.inf)
+    return (d + 4) * EPS * np.where(np.isfinite(size), size, np.inf)
 
 
 def proven_combinations(
@@ -115,7 +129,7 @@ def exact_gap(
         logits += bias
     logits[i] = -np.inf
     state = [Fraction(x) for x in hidden.tolist()]
-    unsure = _rounding(weights, bias, hidden[None])
+    unsure = _rounding(weights.shape[1], _longest(weights), bias, hidden[None])
     if rest is not None:
         state = [x + Fraction(y) for x, y in zip(state, rest.tolist(), strict=True)]
         unsure += np.linalg.norm(weights, axis=1).max() * np.linalg.norm(rest) * (1 + weights.size * EPS)
