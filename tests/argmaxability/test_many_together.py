@@ -73,7 +73,10 @@ def test_rows_deep_inside_are_combinations_of_many_and_a_wrong_one_is_found(toge
     assert len(set(many) & set(range(50))) >= 40
     i, outside = many[0], int(np.flatnonzero(result.status == "argmaxable")[0])
     found = result.combination[i]
-    for wrong in (found._replace(rows=np.where(found.rows == found.rows[0], i, found.rows)), found._replace(shares=-found.shares)):
+    for wrong in (
+        found._replace(rows=np.where(found.rows == found.rows[0], i, found.rows)),
+        found._replace(shares=-found.shares),
+    ):
         with pytest.raises(ValueError, match=f"class {i}: rows"):
             check(weights, None, dataclasses.replace(result, combination=result.combination | {i: wrong}))
     status = result.status.copy()
@@ -111,7 +114,9 @@ def test_a_cushion_proves_nothing_outside_the_hull(seed, d, distance, offset):
     proven, mended = cushion.proven(generators(head, None, np.arange(len(rows))), goal, tried)
     assert proven[0] == (distance < 1)  # at 1 only with the corner itself, without a share of others
     assert is_inside(target, rows) or not proven.any()
-    np.testing.assert_allclose(mended[proven] @ rows, np.repeat(target[None], proven.sum(), axis=0), atol=1e-9 * (1 + offset))
+    np.testing.assert_allclose(
+        mended[proven] @ rows, np.repeat(target[None], proven.sum(), axis=0), atol=1e-9 * (1 + offset)
+    )
 
 
 @pytest.mark.parametrize("rows", [np.ones((9, 3)), np.zeros((4, 2)), np.arange(8.0)[:, None] * [1.0, 2.0]])

@@ -32,7 +32,8 @@ EFFORT = 4  # above that, rounds of the search per class and dimension,
 MORE_ROUNDS = 50  # and besides
 MANY = 0.1  # share of the classes above which those that lead in their own direction are told together
 EQUATIONS = 100  # above which square systems cost more than combinations of more rows,
-TURNS = 8  # in so many turns per unit of effort
+TURNS = 8  # in so many turns per unit of effort;
+PRODUCTS = 2**34  # per unit of effort, in searches for single classes that are left then: some half a minute
 SPARE = 3  # further searches for a combination that can be proven, each without a certain row of the first
 NONE, UNEXAMINED = -1, -2  # in place of such a row: no further search; one without ban
 NOTICEABLE = 1e-9  # weight in a combination that is not rounding
@@ -60,7 +61,9 @@ def argmaxable(
         Hidden states to try as witnesses before any search, for example those of a model; read in blocks, so they may
         be on disk.
     effort : int
-        Above 2,048 classes, the rounds per dimension after which a class is left undecided.
+        Above 2,048 classes, the rounds per dimension after which a class is left undecided. In more than 100 dimensions
+        the search first decides classes together, in eight turns per unit; then one by one, as many as a number of
+        operations per unit allows. The others stay undecided.
 
     Returns
     -------
@@ -210,9 +213,10 @@ def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates,
 
     together = len(result.undecided()) > MANY * v and certificates.accept_own_directions(coordinates)
     show()
+    rounds, most = effort * coordinates.rows.shape[1] + MORE_ROUNDS, v * (1 + SPARE)
     if together and coordinates.rows.shape[1] > EQUATIONS:
         tilting.decide(certificates, coordinates, TURNS * effort, show)
-        directions = []
+        directions, most = [], effort * PRODUCTS // (rounds * coordinates.rows.shape[1] ** 2)
     for direction in directions:
         left = result.undecided()
         for block in certificates.blocks(len(left)):
@@ -222,11 +226,12 @@ def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates,
     working_set, m = WorkingSet(coordinates.rows, v), coordinates.rows.shape[1]
     spare = np.full((v, SPARE), NONE)  # rows of each class's first combination, in turn banned from others
     for attempt in range(1 + SPARE):
+        left, most = left[:most], most - len(left[:most])
         for start in range(0, len(left), chunk := max(1, NUMBERS // m)):
             some = left[start : start + chunk]
             some = some[certificates.is_undecided[some]]
             banned = np.maximum(spare[some, attempt - 1], NONE) if attempt else np.full(len(some), NONE)
-            search = working_set.search(some, banned, certificates.is_undecided, effort * m + MORE_ROUNDS)
+            search = working_set.search(some, banned, certificates.is_undecided, rounds)
             for block in certificates.blocks(len(search.directions)):
                 certificates.accept_witnesses(coordinates.hidden(search.directions[block]))
             certificates.accept_combinations(some, search.supports)

@@ -2,19 +2,19 @@
 
 Under weights proportional to exp(r_j . y), rows r_j have a mean. Minimising log sum_j exp(r_j . y) - r_i . y moves the
 mean to row i, if that lies inside the hull of the others: the weights express it. If it lies outside, y grows in a
-direction in which class i leads. A step for all rows is two products of matrices, in float32. In whitened coordinates
-the objective's curvature is near the identity, so steps of the length of Barzilai and Borwein ("Two-point step size
-gradient methods", IMA Journal of Numerical Analysis 1988) take some tens to the precision that a `cushion` mends.
+direction in which class i leads. A step for all classes is two products of matrices, in float32. In whitened
+coordinates the objective's curvature is near the identity, so steps of the length of Barzilai and Borwein ("Two-point
+step size gradient methods", IMA Journal of Numerical Analysis 1988) take some tens to what a `cushion` mends.
 
 A mean is sought among some rows only. What separates row i from these is compared with all rows, for all classes in one
 product, and rows that lead there join.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from oversmoothing.argmaxability.certificates import Certificates
 from oversmoothing.argmaxability.coordinates import Coordinates
@@ -24,6 +24,7 @@ from oversmoothing.argmaxability.proofs import generators
 PER_DIMENSION = 4  # rows of the cushion, and
 AT_FIRST, JOINING = 4, 1  # rows per dimension that join at most, before the first turn and in each
 CUSHIONED = 0.1, 0.1, 0.03, 0.03, 0.01  # share of the cushion in a combination, turn by turn, the last in all others
+CLOSE = 0.5  # share of what a cushion mends, up to which a mean may miss its aim
 STEPS = 12  # of each class between two comparisons with all rows
 SHORTEST, LONGEST = 1e-3, 10.0  # step, as a multiple of the gradient
 BLOCK = 4096  # rows at a time
@@ -37,30 +38,33 @@ def decide(certificates: Certificates, coordinates: Coordinates, turns: int, sho
     chosen = _base(rows, ~certificates.is_undecided)
     if not len(left) or len(chosen) <= rows.shape[1] + 1:
         return
+    spread = rows[chosen] - rows[chosen].mean(axis=0)
     try:
         cushion = Cushion(generators(certificates.weights, None, chosen), np.full(len(chosen), 1 / len(chosen)))
+        factor = cholesky(spread.T @ spread / len(chosen), lower=True)
     except LinAlgError:
         return
-    base, points = len(chosen), rows[left].astype(np.float32)
-    centre = rows[chosen].mean(axis=0)
-    spread = float(np.sqrt(rows[chosen].var(axis=0).mean()))
-    chosen, _ = _joined(certificates, rows, chosen, points, left, np.full(len(left), -np.inf), AT_FIRST)
+    whiten = solve_triangular(factor, np.eye(len(factor)), lower=True).T  # the cushion's rows, not all
+    base, centre = len(chosen), rows[chosen].mean(axis=0) @ whiten
+    points = (rows[left] @ whiten).astype(np.float32)
+    back = whiten.T.astype(np.float32)
+    chosen, _ = _joined(certificates, rows, chosen, points @ back, left, np.full(len(left), -np.inf), AT_FIRST)
     directions = points
     for turn in range(turns):
         cushioned = CUSHIONED[min(turn, len(CUSHIONED) - 1)]
-        close = cushioned * spread / (2 * cushion.longest)  # half of what the cushion mends
         aims = ((points - cushioned * centre) / (1 - cushioned)).astype(np.float32)
-        found = tilt(rows[chosen].astype(np.float32), points, aims, directions, close)
+        white = rows[chosen] @ whiten
+        found = tilt(white.astype(np.float32), points, aims, directions, CLOSE * cushioned / cushion.longest)
         directions = found.directions
-        near = np.flatnonzero(~found.apart & (found.missing < close))
+        near = np.flatnonzero(found.close)
         for start in range(0, len(near), TOGETHER):
             some = near[start : start + TOGETHER]
-            logits = directions[some].astype(np.float64) @ rows[chosen].T
+            logits = directions[some].astype(np.float64) @ white.T
             shares = (1 - cushioned) * exponential(logits, logits.max(axis=1))
             shares[:, :base] += cushioned / base
             certificates.accept_spread(left[some], cushion, chosen, shares)
-        apart = directions[found.apart]
-        own = np.einsum("cm,cm->c", apart, points[found.apart])
+        apart = directions[found.apart] @ back
+        own = np.einsum("cm,cm->c", directions[found.apart], points[found.apart])
         chosen, hopeful = _joined(certificates, rows, chosen, apart, left[found.apart], own, JOINING)
         apart = apart[hopeful]
         for block in certificates.blocks(len(apart)):
@@ -106,13 +110,12 @@ def _joined(
     return np.concatenate([chosen, new[fresh][order]]), hopeful
 
 
-@dataclass
-class Tilted:
-    """Directions y (c, m), which of them separate their points from the rows, and what means still miss (c,)."""
+class Tilted(NamedTuple):
+    """Directions y (c, m), in which of them points are apart from rows, and under which a mean is close to its aim."""
 
     directions: np.ndarray
     apart: np.ndarray
-    missing: np.ndarray
+    close: np.ndarray
 
 
 def tilt(rows: np.ndarray, points: np.ndarray, aims: np.ndarray, start: np.ndarray, close: float) -> Tilted:
@@ -121,7 +124,7 @@ def tilt(rows: np.ndarray, points: np.ndarray, aims: np.ndarray, start: np.ndarr
     All are float32. The steps begin at directions `start` (c, m) and end where a mean misses its aim by less than
     `close`, or a point is apart, or after `STEPS`.
     """
-    found = Tilted(start.copy(), np.zeros(len(points), bool), np.full(len(points), np.inf, np.float32))
+    found = Tilted(start.copy(), *np.zeros((2, len(points)), bool))
     for begin in range(0, len(points), TOGETHER):
         left = np.arange(begin, min(begin + TOGETHER, len(points)))
         y = start[left]
@@ -130,10 +133,10 @@ def tilt(rows: np.ndarray, points: np.ndarray, aims: np.ndarray, start: np.ndarr
             logits = y @ rows.T
             highest = logits.max(axis=1)
             missing = aims[left] - exponential(logits, highest) @ rows
-            length = np.linalg.norm(missing, axis=1)
             apart = np.einsum("cm,cm->c", y, points[left]) > highest
-            found.directions[left], found.apart[left], found.missing[left] = y, apart, length
-            going = ~apart & (length >= close)
+            near = ~apart & (np.linalg.norm(missing, axis=1) < close)
+            found.directions[left], found.apart[left], found.close[left] = y, apart, near
+            going = ~(apart | near)
             if step == STEPS or not going.any():
                 break
             left, y, missing = left[going], y[going], missing[going]
