@@ -197,17 +197,18 @@ def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -
                 raise ValueError(f"class {i}: its lead at the hidden vector is {float(gap)}, not {claimed}")
         elif status == "unargmaxable":
             found = result.combination.get(i)
-            support = [] if found is None else found.rows.tolist()
-            many = found is not None and len(support) > weights.shape[1] + 1 + (bias is not None)
-            if not (_combines(weights, bias, i, found) if many else exact_combination(weights, bias, i, support)):
-                raise ValueError(f"class {i}: rows {support} do not combine to its row")
+            if found is None or not _combines(weights, bias, i, found):
+                rows = [] if found is None else found.rows.tolist()
+                raise ValueError(f"class {i}: rows {rows} do not combine to its row")
 
 
 def _combines(weights: np.ndarray, bias: np.ndarray | None, i: int, found: Combination) -> bool:
-    """Return whether it is certain that some positive shares of the rows, more than equations, combine to row i."""
-    if i in found.rows or not (found.shares > 0).any():
-        return False
+    """Return whether it is certain that some positive shares of the rows combine to row i."""
+    if len(found.rows) <= weights.shape[1] + 1 + (bias is not None):
+        return exact_combination(weights, bias, i, found.rows.tolist()) is not None
     used = found.shares > 0
+    if i in found.rows or not used.any():
+        return False
     rows, shares = generators(weights, bias, found.rows[used]), found.shares[used]
     try:
         cushion = Cushion(rows, shares)

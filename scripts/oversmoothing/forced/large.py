@@ -147,12 +147,12 @@ class _Point:
             if np.linalg.norm(missed) <= ROUNDING:
                 break
         t = np.maximum(t, 0)
-        missed = float(np.linalg.norm(self.moments - (yield t)) + abs(t.sum() - 1))
-        if missed > SOLVED:
+        error = float(np.linalg.norm(self.moments - (yield t)) + abs(t.sum() - 1))
+        if error > SOLVED:
             return np.inf
         with np.errstate(divide="ignore", invalid="ignore"):
             grown = np.where(t > 0, t * (np.log(t) - self.log_q), 0.0) - t + self.q
-        return float(grown.sum() + 2 * missed * (1 + np.linalg.norm(self.theta)))
+        return float(grown.sum() + 2 * error * (1 + np.linalg.norm(self.theta)))
 
     def measure(self) -> Products[None]:
         """Compute what follows from the logits."""
