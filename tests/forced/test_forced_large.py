@@ -7,7 +7,7 @@ from scipy.special import log_softmax, softmax
 
 from oversmoothing.forced import large, projection
 from oversmoothing.forced.head import prepare
-from oversmoothing.forced.large import CLOSE, NEGLIGIBLE, SHARE, logarithmic_means, project_one, sample
+from oversmoothing.forced.large import CLOSE, NEGLIGIBLE, SHARE, logarithmic_means, sample, search, together
 from oversmoothing.forced.projection import project
 
 
@@ -24,6 +24,10 @@ def project_large(monkeypatch):
         return dense, nearest
 
     return projected
+
+
+def project_one(head, *arguments):
+    return together(head.columns, [search(head, *arguments)])[0]
 
 
 def assert_proved(nearest):
@@ -129,3 +133,55 @@ def test_logarithmic_means_by_hand():
     p, q = np.array([0.5, 0.0, 0.25, 0.25]), np.array([0.25, 0.25, 0.25, 0.25 * (1 + 1e-5)])
     means = logarithmic_means(p, np.log(q))
     np.testing.assert_allclose(means, [0.25 / np.log(2), 0, 0.25, 0.25 * (1 + 5e-6)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_large_head_is_prepared_by_its_scatter_in_the_same_family(monkeypatch, kind):
+    rng = np.random.default_rng(11)
+    weights = (spectrum(rng, 300, 6) + 5).astype(kind)
+    weights[200] = weights[3]
+    whole = prepare(weights)
+    monkeypatch.setattr("oversmoothing.forced.head.LARGE", 0)
+    monkeypatch.setattr("oversmoothing.forced.head.BLOCK", 64)
+    head = prepare(weights)
+    np.testing.assert_allclose(head.columns.T @ head.columns, np.eye(6), atol=1e-9)
+    np.testing.assert_allclose(head.columns @ (head.columns.T @ whole.columns), whole.columns, atol=1e-9)
+    theta = rng.normal(size=(4, 6))
+    np.testing.assert_allclose(
+        log_softmax(theta @ head.back @ weights.T, axis=1), log_softmax(theta @ head.columns.T, axis=1), atol=1e-9
+    )
+    assert (head.columns[200] == head.columns[3]).all()
+
+
+def test_a_large_head_with_dependent_columns_is_decomposed(monkeypatch):
+    rng = np.random.default_rng(12)
+    weights = spectrum(rng, 300, 6)
+    weights = np.column_stack([weights, weights @ rng.normal(size=(6, 3))])
+    whole = prepare(weights)
+    monkeypatch.setattr("oversmoothing.forced.head.LARGE", 0)
+    np.testing.assert_array_equal(prepare(weights).columns, whole.columns)
+
+
+def test_positions_side_by_side_are_found_as_each_alone(project_large, monkeypatch):
+    rng = np.random.default_rng(13)
+    wide = spectrum(rng, 500, 24)
+    p = softmax(rng.normal(size=(11, 24)) * np.geomspace(0.1, 4, 11)[:, None] @ wide.T, axis=1)
+    _, beside = project_large(wide[:, :12], p)
+    assert_proved(beside)
+    monkeypatch.setattr(projection, "TOGETHER", 1)
+    alone = project(wide[:, :12], p)
+    np.testing.assert_allclose(beside.forced, alone.forced, atol=float(max(alone.gap.max(), beside.gap.max())))
+
+
+def test_searches_that_wait_for_the_same_product_share_it():
+    columns = np.arange(12.0).reshape(4, 3)
+
+    def searched(x, end):
+        y = yield x
+        return (yield y) + end if end else y
+
+    vectors = np.eye(3)
+    found = together(columns, [searched(vectors[0], 5), searched(vectors[1], 0), searched(vectors[2], 7)])
+    np.testing.assert_array_equal(found[0], columns.T @ columns[:, 0] + 5)
+    np.testing.assert_array_equal(found[1], columns[:, 1])
+    np.testing.assert_array_equal(found[2], columns.T @ columns[:, 2] + 7)

@@ -8,9 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from oversmoothing.argmaxability.coordinates import Coordinates
+from oversmoothing.argmaxability.cushion import Cushion
 from oversmoothing.argmaxability.equivalent import Equivalent
 from oversmoothing.argmaxability.own_directions import leads
 from oversmoothing.argmaxability.proofs import (
+    ROWS,
     exact_combination,
     exact_gap,
     generators,
@@ -47,7 +49,8 @@ class Certificates:
 
     def blocks(self, n: int) -> Iterator[slice]:
         """Divide n hidden vectors so that the logits of a block fit in memory."""
-        size = max(1, NUMBERS // len(self.weights))
+        rows = len(self.weights) if self.bias is not None else min(len(self.weights), ROWS)
+        size = max(1, NUMBERS // rows)
         return (slice(start, start + size) for start in range(0, n, size))
 
     def accept_witnesses(self, hidden: np.ndarray) -> None:
@@ -61,14 +64,18 @@ class Certificates:
         wider = margin > np.fmax(self.result.margin[classes], 0)
         self._record_witnesses(classes[wider], hidden[which[wider]], margin[wider])
 
-    def accept_own_directions(self, coordinates: Coordinates, share: float) -> None:
-        """Record the classes that a share of the coordinates proves to lead in the direction of their own row."""
+    def accept_own_directions(self, coordinates: Coordinates) -> bool:
+        """Record the classes that lead in the direction of their own row; return whether that can be told."""
         if coordinates.back is None or self.bias is not None:
-            return
-        longest = 2 * float(np.linalg.norm(self.weights, axis=1).max())  # the mean is no longer than a row
-        for classes, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, self._precision, share):
+            return False
+        blocks = (self.weights[start : start + ROWS] for start in range(0, len(self.weights), ROWS))
+        longest = 2 * max(
+            float(np.linalg.norm(some, axis=1).max()) for some in blocks
+        )  # the mean is no longer than a row
+        for classes, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, self._precision):
             wider = lead > np.fmax(self.result.margin[classes], 0)
             self._record_witnesses(classes[wider], hidden[wider], lead[wider])
+        return True
 
     def _widest(self, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the classes that provably lead somewhere, where each does so by the widest margin, and the margins."""
@@ -127,6 +134,17 @@ class Certificates:
                 self.result.status[i] = UNARGMAXABLE
                 of_head = np.where(rows < len(self.weights), share, share * self._slack)
                 self.result.combination[int(i)] = Combination(rows.astype(np.int32), of_head)
+
+    def accept_spread(self, classes: np.ndarray, cushion: Cushion, rows: np.ndarray, shares: np.ndarray) -> None:
+        """Record the combinations that a cushion proves: shares (c, n) of `rows` (n,), more than there are equations.
+
+        The cushion's rows are the first, and none is one of `classes` (c,).
+        """
+        of_rows, targets = (generators(self.weights, self.bias, those) for those in (rows, classes))
+        proven, shares = cushion.proven(of_rows, targets, shares)
+        for i, share in zip(classes[proven].tolist(), shares[proven], strict=True):
+            self.result.status[i] = UNARGMAXABLE
+            self.result.combination[i] = Combination(rows, share)
 
     @property
     def _equations(self) -> int:
@@ -189,8 +207,9 @@ class CertificatesByEquivalent(Certificates):
         self._record_witnesses(classes[needed], mapped[needed], margin[needed])
         self.result.rest.update(zip(classes[needed].tolist(), rest[needed], strict=True))
 
-    def accept_own_directions(self, coordinates: Coordinates, share: float) -> None:
+    def accept_own_directions(self, coordinates: Coordinates) -> bool:
         """Record nothing: a lead in the equivalent head proves none in the head."""
+        return False
 
     def settle_exactly(self, classes: np.ndarray, hidden: np.ndarray, supports: np.ndarray) -> None:
         """Decide in rational arithmetic with the head itself, whose exact weights these are not."""

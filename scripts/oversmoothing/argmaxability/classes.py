@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import helmert
 from tqdm import tqdm
 
+from oversmoothing.argmaxability import tilting
 from oversmoothing.argmaxability.certificates import Certificates, CertificatesByEquivalent
 from oversmoothing.argmaxability.coordinates import Coordinates
 from oversmoothing.argmaxability.equivalent import equivalent
@@ -29,8 +30,10 @@ from oversmoothing.argmaxability.working_set import WorkingSet
 ALL_PAIRS = 2048  # classes up to which the product of all pairs of rows is kept
 EFFORT = 4  # above that, rounds of the search per class and dimension,
 MORE_ROUNDS = 50  # and besides
-SHARES = 2 / 3, 1.0  # of the coordinates, by which the classes that lead in their own direction are told,
-MANY = 0.1  # while more than this share of the classes is undecided
+MANY = 0.1  # share of the classes above which those that lead in their own direction are told together
+EQUATIONS = 100  # above which square systems cost more than combinations of more rows,
+TURNS = 8  # in so many turns per unit of effort;
+PRODUCTS = 2**34  # per unit of effort, in searches for single classes that are left then: some half a minute
 SPARE = 3  # further searches for a combination that can be proven, each without a certain row of the first
 NONE, UNEXAMINED = -1, -2  # in place of such a row: no further search; one without ban
 NOTICEABLE = 1e-9  # weight in a combination that is not rounding
@@ -58,7 +61,9 @@ def argmaxable(
         Hidden states to try as witnesses before any search, for example those of a model; read in blocks, so they may
         be on disk.
     effort : int
-        Above 2,048 classes, the rounds per dimension after which a class is left undecided.
+        Above 2,048 classes, the rounds per dimension after which a class is left undecided. In more than 100 dimensions
+        the search first decides classes together, in eight turns per unit; then one by one, as many as a number of
+        operations per unit allows. The others stay undecided.
 
     Returns
     -------
@@ -79,7 +84,8 @@ def argmaxable(
     >>> argmaxability.argmaxable(weights).argmaxable
     array([ True,  True,  True,  True, False])
     """
-    weights, bias = checked_head(weights, bias)
+    is_large = np.shape(weights)[:1] > (ALL_PAIRS,)
+    weights, bias = checked_head(weights, bias, np.float32 if is_large else np.float64)
     d = weights.shape[1]
     if hidden is not None and (np.ndim(hidden) != 2 or len(hidden) == 0):
         _checked("hidden", hidden, (None, d))
@@ -192,32 +198,40 @@ def _decide_by_all_pairs(certificates: Certificates, coordinates: Coordinates) -
 
 
 def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates, effort: int) -> None:
-    """Decide without it: by the directions of the rows themselves, then by a search."""
+    """Decide without it: by the directions of the rows themselves, many together, then by a search for each."""
     weights, result = certificates.weights, certificates.result
-    v, mean = len(weights), certificates.weights.mean(axis=0)
+    v, mean = len(weights), weights.mean(axis=0, dtype=np.float64)
     directions: list[Callable[[np.ndarray], np.ndarray]] = [
         lambda some: coordinates.hidden(coordinates.rows[some]),
         lambda some: weights[some] - mean,
-        lambda some: weights[some],
+        lambda some: weights[some].astype(np.float64, copy=False),
     ]
-    for share in SHARES:
-        if len(result.undecided()) > MANY * v:
-            certificates.accept_own_directions(coordinates, share)
     shown = tqdm(total=v, desc="classes", unit="class", leave=False, disable=None)
+
+    def show() -> None:
+        shown.update(v - len(result.undecided()) - shown.n)
+
+    together = len(result.undecided()) > MANY * v and certificates.accept_own_directions(coordinates)
+    show()
+    rounds, most = effort * coordinates.rows.shape[1] + MORE_ROUNDS, v * (1 + SPARE)
+    if together and coordinates.rows.shape[1] > EQUATIONS:
+        tilting.decide(certificates, coordinates, TURNS * effort, show)
+        directions, most = [], effort * PRODUCTS // (rounds * coordinates.rows.shape[1] ** 2)
     for direction in directions:
         left = result.undecided()
         for block in certificates.blocks(len(left)):
             certificates.accept_witnesses(direction(left[block]))
-            shown.update(v - len(result.undecided()) - shown.n)
+            show()
     left = result.undecided()
     working_set, m = WorkingSet(coordinates.rows, v), coordinates.rows.shape[1]
     spare = np.full((v, SPARE), NONE)  # rows of each class's first combination, in turn banned from others
     for attempt in range(1 + SPARE):
+        left, most = left[:most], most - len(left[:most])
         for start in range(0, len(left), chunk := max(1, NUMBERS // m)):
             some = left[start : start + chunk]
             some = some[certificates.is_undecided[some]]
             banned = np.maximum(spare[some, attempt - 1], NONE) if attempt else np.full(len(some), NONE)
-            search = working_set.search(some, banned, certificates.is_undecided, effort * m + MORE_ROUNDS)
+            search = working_set.search(some, banned, certificates.is_undecided, rounds)
             for block in certificates.blocks(len(search.directions)):
                 certificates.accept_witnesses(coordinates.hidden(search.directions[block]))
             certificates.accept_combinations(some, search.supports)
@@ -226,7 +240,7 @@ def _decide_by_working_set(certificates: Certificates, coordinates: Coordinates,
                 hidden = coordinates.hidden(search.residuals[block])
                 hidden[combined[block]] = np.nan
                 certificates.settle_exactly(some[block], hidden, search.supports[block])
-            shown.update(v - len(result.undecided()) - shown.n)
+            show()
             if attempt == 0:
                 spare[some[combined]] = _lightest(search.supports[combined], search.weights[combined])
                 spare[some[search.supports[:, 0] < 0], 0] = UNEXAMINED
@@ -243,17 +257,25 @@ def _lightest(supports: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.where(np.isinf(np.take_along_axis(weights, order, 1)), -1, np.take_along_axis(supports, order, 1))
 
 
-def checked_head(weights: np.ndarray, bias: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return both in float64, the bias as None if it is constant, which changes no order; errors as of `argmaxable`."""
-    weights = _checked("weights", weights, (None, None))
+def checked_head(
+    weights: np.ndarray, bias: np.ndarray | None, least: type[np.floating] = np.float64
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return both in float64, the bias as None if it is constant, which changes no order; errors as of `argmaxable`.
+
+    Weights of the type `least` stay as they are, so that no copy of them is made.
+    """
+    weights = _checked("weights", weights, (None, None), least=least)
     if bias is not None:
         bias = _checked("bias", bias, (len(weights),))
         bias = bias if np.ptp(bias) else None
     return weights, bias
 
 
-def _checked(name: str, values: np.ndarray, shape: tuple[int | None, ...], first: int = 0) -> np.ndarray:
-    values = np.asarray(values, np.float64)
+def _checked(
+    name: str, values: np.ndarray, shape: tuple[int | None, ...], first: int = 0, least: type[np.floating] = np.float64
+) -> np.ndarray:
+    values = np.asarray(values)
+    values = values if values.dtype == least else values.astype(np.float64, copy=False)
     if values.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, values.shape, strict=True)):
         wanted = ", ".join("any" if n is None else str(n) for n in shape)
         raise ValueError(f"{name}: shape {values.shape}, but ({wanted}) was expected")

@@ -67,7 +67,7 @@ def triangle(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndar
     Return R of their QR decomposition (min(v, d + 1), d + 1); what was subtracted from each column and what it was
     divided by (d + 1,); and whether it is constant up to rounding, and so counts as zero (d + 1,).
     """
-    mean = np.append(weights.mean(axis=0), bias.mean())
+    mean = np.append(weights.mean(axis=0, dtype=np.float64), bias.mean())
     largest = np.maximum(weights.max(axis=0), -weights.min(axis=0))  # without a copy of the array
     widest = np.append(largest, np.abs(bias).max())
     spread = np.max([np.abs(part).max(axis=0) for part in _centred(weights, bias, mean)], axis=0)

@@ -65,7 +65,7 @@ class Equivalent:
 
 def equivalent(weights: np.ndarray, bias: np.ndarray | None) -> Equivalent | None:
     """Return an equivalent head if columns, or the bias, depend on others up to rounding, and rows depend on others."""
-    d = weights.shape[1]
+    weights, d = weights.astype(np.float64, copy=False), weights.shape[1]
     offset = np.zeros(len(weights)) if bias is None else bias
     upper, mean, scale, idle = triangle(weights, offset)
     q, r, order = qr(upper[:, :d], mode="economic", pivoting=True)

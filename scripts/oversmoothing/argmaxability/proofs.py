@@ -4,7 +4,7 @@ A hidden vector proves that a class is argmaxable: its lead there is a few dot p
 is unargmaxable if the exact weights of their combination are positive. Computed weights are never exact, nor need they
 be: if the support has as many rows as there are equations, the exact weights solve a square linear system, and a bound
 on their distance from the computed ones (Rump, "Verification methods", Acta Numerica 2010, theorem 10.2) settles their
-signs. For any other support the system is solved in integers.
+signs. For a support of fewer rows the system is solved in integers; for one of more rows see `cushion`.
 
 Every float64 is a rational number, so all proofs are about the weights exactly as given. The bounds in floats also hold
 for weights that are each the nearest to the exact one, as those of `oversmoothing.argmaxability.equivalent` are. They
@@ -15,12 +15,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
-from oversmoothing.argmaxability.result import Argmaxability
+from oversmoothing.argmaxability.cushion import Cushion
+from oversmoothing.argmaxability.result import Argmaxability, Combination
 from oversmoothing.numerics.exact import solve_exactly
 
 # Twice the unit roundoff, so bounds that use it are twice as wide as necessary: room for weights that are rounded once.
 EPS = np.finfo(np.float64).eps
+ROWS = 2**14  # of a head in float64 at a time
 
 
 def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray | Sequence[int]) -> np.ndarray:
@@ -38,14 +41,20 @@ def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray
 
 def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading class at each hidden vector, and a lower bound of its lead, proven if positive."""
-    logits = hidden @ weights.T
-    if bias is not None:
-        logits += bias
-    leader = logits.argmax(axis=1)
-    each = np.arange(len(hidden))
-    highest = logits[each, leader]
-    logits[each, leader] = -np.inf
-    gap = highest - logits.max(axis=1) - 2 * _rounding(weights, bias, hidden)
+    each, leader = np.arange(len(hidden)), np.zeros(len(hidden), int)
+    highest, second, longest = np.full(len(hidden), -np.inf), np.full(len(hidden), -np.inf), 0.0
+    for start in range(0, len(weights), ROWS):
+        rows = weights[start : start + ROWS].astype(np.float64, copy=False)
+        logits = hidden @ rows.T
+        if bias is not None:
+            logits += bias[start : start + ROWS]
+        best = logits.argmax(axis=1)
+        score = logits[each, best]
+        logits[each, best] = -np.inf
+        second = np.maximum(np.minimum(score, highest), np.maximum(second, logits.max(axis=1)))
+        leader, highest = np.where(score > highest, best + start, leader), np.maximum(score, highest)
+        longest = max(longest, float(np.einsum("vd,vd->v", rows, rows).max()))
+    gap = highest - second - 2 * _rounding(weights.shape[1], np.sqrt(longest), bias, hidden)
     return leader, np.where(np.isfinite(highest) & ~np.isnan(gap), gap, -np.inf)
 
 
@@ -55,16 +64,23 @@ def proven_leads(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarra
     each = np.arange(len(sets))[:, None]
     lowest = logits[each, sets].min(axis=1)
     logits[each, sets] = -np.inf
-    lead = lowest - logits.max(axis=1) - 2 * _rounding(weights, bias, hidden)
+    lead = lowest - logits.max(axis=1) - 2 * _rounding(weights.shape[1], _longest(weights), bias, hidden)
     return np.where(np.isfinite(lowest) & ~np.isnan(lead), lead, -np.inf)
 
 
-def _rounding(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> np.ndarray:
-    """Return a bound (n,) of the error of logits at each hidden vector: gamma_d |w| |h|, for any order of summation."""
-    size = np.sqrt(np.einsum("vd,vd->v", weights, weights).max()) * np.linalg.norm(hidden, axis=1)
+def _longest(weights: np.ndarray) -> float:
+    return float(np.sqrt(np.einsum("vd,vd->v", weights, weights).max()))
+
+
+def _rounding(d: int, longest: float, bias: np.ndarray | None, hidden: np.ndarray) -> np.ndarray:
+    """Return a bound (n,) of the error of logits at each hidden vector: gamma_d |w| |h|, for any order of summation.
+
+    `longest` is the norm |w| of the longest row.
+    """
+    size = longest * np.linalg.norm(hidden, axis=1)
     if bias is not None:
         size += np.abs(bias).max()
-    return (weights.shape[1] + 4) * EPS * np.where(np.isfinite(size), size, np.inf)
+    return (d + 4) * EPS * np.where(np.isfinite(size), size, np.inf)
 
 
 def proven_combinations(
@@ -113,7 +129,7 @@ def exact_gap(
         logits += bias
     logits[i] = -np.inf
     state = [Fraction(x) for x in hidden.tolist()]
-    unsure = _rounding(weights, bias, hidden[None])
+    unsure = _rounding(weights.shape[1], _longest(weights), bias, hidden[None])
     if rest is not None:
         state = [x + Fraction(y) for x, y in zip(state, rest.tolist(), strict=True)]
         unsure += np.linalg.norm(weights, axis=1).max() * np.linalg.norm(rest) * (1 + weights.size * EPS)
@@ -142,7 +158,10 @@ def exact_combination(
 
 
 def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -> None:
-    """Check every certificate in rational arithmetic, and return nothing; takes seconds for hundreds of dimensions.
+    """Check every certificate, and return nothing; takes seconds each for hundreds of dimensions.
+
+    It is checked in rational arithmetic, or with a bound of every rounding error if more rows combine to a class's than
+    there are equations.
 
     Parameters
     ----------
@@ -177,6 +196,22 @@ def check(weights: np.ndarray, bias: np.ndarray | None, result: Argmaxability) -
             if gap <= 0 or gap < Fraction(claimed):
                 raise ValueError(f"class {i}: its lead at the hidden vector is {float(gap)}, not {claimed}")
         elif status == "unargmaxable":
-            support = result.combination[i].rows.tolist() if i in result.combination else []
-            if exact_combination(weights, bias, i, support) is None:
-                raise ValueError(f"class {i}: rows {support} do not combine to its row")
+            found = result.combination.get(i)
+            if found is None or not _combines(weights, bias, i, found):
+                rows = [] if found is None else found.rows.tolist()
+                raise ValueError(f"class {i}: rows {rows} do not combine to its row")
+
+
+def _combines(weights: np.ndarray, bias: np.ndarray | None, i: int, found: Combination) -> bool:
+    """Return whether it is certain that some positive shares of the rows combine to row i."""
+    if len(found.rows) <= weights.shape[1] + 1 + (bias is not None):
+        return exact_combination(weights, bias, i, found.rows.tolist()) is not None
+    used = found.shares > 0
+    if i in found.rows or not used.any():
+        return False
+    rows, shares = generators(weights, bias, found.rows[used]), found.shares[used]
+    try:
+        cushion = Cushion(rows, shares)
+    except LinAlgError:
+        return False
+    return bool(cushion.proven(rows, generators(weights, bias, [i]), shares[None])[0][0])

@@ -18,7 +18,7 @@ class Combination(NamedTuple):
     rows : int array, shape (k,)
         Classes; v stands for the slack by which the class's bias is below the combination of theirs.
     shares : array, shape (k,)
-        Up to rounding; the rows determine them exactly.
+        Up to rounding. No more rows than equations determine them exactly; of more, some exact ones are near these.
     """
 
     rows: np.ndarray
@@ -41,7 +41,7 @@ class Argmaxability:
         otherwise.
     combination : dict of int to Combination
         For each unargmaxable class, the other rows that combine to its own. `argmaxability.check` computes their exact
-        shares.
+        shares, or of more rows than equations proves that there are some.
     rest : dict of int to float64 array, shape (d,)
         What is to be added to `hidden` of a class that leads only by what rounding left in the weights: so little that
         no h of so few digits shows it.

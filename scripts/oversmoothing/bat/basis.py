@@ -155,7 +155,7 @@ def prepare_tangent(weights: np.ndarray, gain: np.ndarray) -> TangentBasis:
 
 def find_twins(weights: np.ndarray) -> np.ndarray | None:
     """Return for each row the first that is equal, (v,); None if no two are. It may miss some where sums are equal."""
-    _, first, key = np.unique(weights.sum(axis=1), return_index=True, return_inverse=True)
+    _, first, key = np.unique(weights.sum(axis=1, dtype=np.float64), return_index=True, return_inverse=True)
     if len(first) == len(weights):
         return None
     twins = np.arange(len(weights))

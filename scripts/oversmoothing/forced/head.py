@@ -9,6 +9,9 @@ from scipy.linalg import qr, svd
 
 RANK_TOLERANCE = 1e-10  # singular values below this share of the largest are rounding errors
 PAIRS = 1 << 25  # numbers in the products of all pairs of columns
+LARGE = 1 << 25  # numbers in a head above which its scatter takes the place of a singular value decomposition,
+EVEN = 1e-6  # where the ratio of the extreme eigenvalues is above this: its columns are then orthonormal up to 1e-9
+BLOCK = 4096  # rows of a large head in float64 at a time
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,9 @@ def prepare(weights: np.ndarray, bias: np.ndarray | None = None) -> Head:
     >>> head.columns.shape, head.full
     ((3, 1), False)
     """
-    weights = np.asarray(weights, np.float64)
+    weights = np.asarray(weights)
+    if weights.size <= LARGE or weights.dtype != np.float32:  # of a large head no copy is made
+        weights = weights.astype(np.float64, copy=False)
     if weights.ndim != 2 or not weights.size:
         raise ValueError(f"weights {weights.shape} must be a matrix (v, r)")
     bias = np.zeros(len(weights)) if bias is None else np.asarray(bias, np.float64)
@@ -81,19 +86,49 @@ def prepare(weights: np.ndarray, bias: np.ndarray | None = None) -> Head:
         raise ValueError(f"bias {bias.shape} must have one value for each of {len(weights)} tokens")
     if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
         raise ValueError("weights and bias must be finite")
+    if weights.size > LARGE:
+        if (found := _by_scatter(weights)) is not None:
+            return Head(*found, bias)
+        weights = weights.astype(np.float64, copy=False)
     centred = weights - weights.mean(axis=0)
     lengths = np.linalg.norm(centred, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)  # badly scaled columns count as much as others
     u, s, vt = svd(centred / scale, full_matrices=False, check_finite=False)
     rank = int(np.count_nonzero(s > RANK_TOLERANCE * max(s[0], 1e-300))) if lengths.any() else 0
-    equal: dict[bytes, int] = {}  # rows of W stay equal in U, where rounding would set them apart
-    first = [equal.setdefault(blake2b(row + 0.0, digest_size=16).digest(), i) for i, row in enumerate(centred)]
-    columns = (u[:, :rank] - u[:, :rank].mean(axis=0))[first]
+    columns = (u[:, :rank] - u[:, :rank].mean(axis=0))[_first_equal(centred)]
     back = (vt[:rank].T / s[:rank]).T / scale
     if rank < weights.shape[1]:  # of the vectors that give the same, the one among combinations of the rows
         rows = qr((vt[:rank] * scale).T, mode="economic")[0]
         back = back @ rows @ rows.T
     return Head(np.ascontiguousarray(columns), back, bias)
+
+
+def _by_scatter(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return `columns` and `back` of a `Head` in the memory of its columns; None where the scatter is too uneven."""
+    mean = weights.mean(axis=0, dtype=np.float64)
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(weights), BLOCK)]
+    scatter = np.zeros((len(mean), len(mean)))
+    for block in blocks:
+        centred = weights[block] - mean
+        scatter += centred.T @ centred
+    values, vectors = np.linalg.eigh(scatter)
+    if not values[0] > EVEN * values[-1]:
+        return None
+    back = np.ascontiguousarray((vectors / np.sqrt(values)).T)
+    columns = np.empty(weights.shape)
+    for block in blocks:
+        np.matmul(weights[block] - mean, back.T, out=columns[block])
+    columns -= columns.mean(axis=0)
+    first = _first_equal(weights)
+    again = np.flatnonzero(first != np.arange(len(first)))
+    columns[again] = columns[first[again]]
+    return columns, back
+
+
+def _first_equal(rows: np.ndarray) -> np.ndarray:
+    """Return for each row the first that is equal, int (v,): these stay equal where rounding would set them apart."""
+    equal: dict[bytes, int] = {}
+    return np.array([equal.setdefault(blake2b(row + 0.0, digest_size=16).digest(), i) for i, row in enumerate(rows)])
 
 
 def pair_products(columns: np.ndarray) -> np.ndarray | None:

@@ -74,10 +74,13 @@ def measure_model(
             begin("TBAT", f"TBAT at {len(p):,} positions")
             basis = full(head, orthonormal(weights, of))  # by its scatter, where that is exact enough
             measured["tbat"] = tbat(basis, p, owners(passages)[at], options.delta, options.mass_tolerance)
+            del basis  # as large as the head in float64, and so is what `forced` makes
         if truth is not None:
             begin("forced", f"distance from the truth at {len(truth):,} positions")
             linear = None if model.cap is not None else head
             measured["forced"] = forced(linear, truth, log_q, owners(passages)[forced_at])
+            del linear
+    del head  # with what was made of it
     if not options.no_unargmaxable:
         if passages:
             begin("sets", "sets of tokens that can be the most probable")

@@ -84,7 +84,7 @@ def full(head: ModelHead, columns: np.ndarray | None = None) -> Basis:
     """Return the constraints of the thesis, W^T q = W^T p; from the orthonormal `columns` of W, if they are known."""
     if columns is None:
         return prepare(head.weights)
-    return Basis(columns, twins=find_twins(head.weights.astype(np.float64)))
+    return Basis(columns, twins=find_twins(head.weights))
 
 
 def tangent(head: ModelHead) -> TangentBasis:
