@@ -7,9 +7,8 @@
 Without a model, head and truth are random: the truth is that of a wider head. With one, a folder as `transformers`
 reads it, its distributions q at positions of README.md are mixed with random tokens, p = (1 - l) q + l c, and both
 begin at q. L-BFGS-B proves no gap; it ends at the first iterate that is within 1e-5 nats of the lower bound that ours
-proves. Both take turns on one thread, over large vocabularies every eight positions. Over small vocabularies the time
-behind a LayerNorm is printed too, and at how many positions its minimum is proved. `--keep` writes what docs/forced.md
-quotes.
+proves. Both take turns on one thread, over large vocabularies at each position. Over small vocabularies the time behind
+a LayerNorm is printed too, and at how many positions its minimum is proved. `--keep` writes what docs/forced.md quotes.
 """
 
 import argparse
@@ -25,7 +24,7 @@ from scipy.special import log_softmax, logsumexp
 
 from oversmoothing.forced.ellipsoid import project_on_ellipsoid
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.forced.projection import LARGEST_DENSE, TOGETHER, project_on
+from oversmoothing.forced.projection import LARGEST_DENSE, project_on
 
 TEXT = measuring.ROOT / "README.md"
 LONGEST = 256  # tokens of the text
@@ -48,7 +47,7 @@ def main() -> None:
         start = np.log(p)
     v, rank = weights.shape
     head, preparing = measuring.timed(lambda: prepare(weights))
-    size = TOGETHER if v * rank**2 > LARGEST_DENSE else len(p)  # small heads are projected on all positions at once
+    size = 1 if v * rank**2 > LARGEST_DENSE else len(p)  # small heads are projected on many positions at a time
     ours, theirs, gaps, shares, above = 0.0, 0.0, [], [], []
     for i in range(0, len(p), size):
         some = slice(i, i + size)

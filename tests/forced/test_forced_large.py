@@ -7,7 +7,7 @@ from scipy.special import log_softmax, softmax
 
 from oversmoothing.forced import large, projection
 from oversmoothing.forced.head import prepare
-from oversmoothing.forced.large import CLOSE, NEGLIGIBLE, SHARE, logarithmic_means, sample, search, together
+from oversmoothing.forced.large import CLOSE, NEGLIGIBLE, SHARE, logarithmic_means, project_one, sample
 from oversmoothing.forced.projection import project
 
 
@@ -24,10 +24,6 @@ def project_large(monkeypatch):
         return dense, nearest
 
     return projected
-
-
-def project_one(head, *arguments):
-    return together(head.columns, [search(head, *arguments)])[0]
 
 
 def assert_proved(nearest):
@@ -160,28 +156,3 @@ def test_a_large_head_with_dependent_columns_is_decomposed(monkeypatch):
     whole = prepare(weights)
     monkeypatch.setattr("oversmoothing.forced.head.LARGE", 0)
     np.testing.assert_array_equal(prepare(weights).columns, whole.columns)
-
-
-def test_positions_side_by_side_are_found_as_each_alone(project_large, monkeypatch):
-    rng = np.random.default_rng(13)
-    wide = spectrum(rng, 500, 24)
-    p = softmax(rng.normal(size=(11, 24)) * np.geomspace(0.1, 4, 11)[:, None] @ wide.T, axis=1)
-    _, beside = project_large(wide[:, :12], p)
-    assert_proved(beside)
-    monkeypatch.setattr(projection, "TOGETHER", 1)
-    alone = project(wide[:, :12], p)
-    np.testing.assert_allclose(beside.forced, alone.forced, atol=float(max(alone.gap.max(), beside.gap.max())))
-
-
-def test_searches_that_wait_for_the_same_product_share_it():
-    columns = np.arange(12.0).reshape(4, 3)
-
-    def searched(x, end):
-        y = yield x
-        return (yield y) + end if end else y
-
-    vectors = np.eye(3)
-    found = together(columns, [searched(vectors[0], 5), searched(vectors[1], 0), searched(vectors[2], 7)])
-    np.testing.assert_array_equal(found[0], columns.T @ columns[:, 0] + 5)
-    np.testing.assert_array_equal(found[1], columns[:, 1])
-    np.testing.assert_array_equal(found[2], columns.T @ columns[:, 2] + 7)

@@ -1,4 +1,4 @@
-"""The nearest distributions of a head over a large vocabulary, a few positions side by side.
+"""The nearest distribution of a head over a large vocabulary, one position at a time.
 
 A full Newton step costs a product of v m^2 numbers. But few tokens have probability, so the Hessian is estimated from
 the most probable ones and a sample of the rest, whose weights c keep its expectation. Where that fits badly along a
@@ -12,9 +12,6 @@ U^T p - U^T q, the vector t_i = q_i + c_i (u_i - U^T c / C)^T x has the truth's 
 factor in float32 and refined in float64, both on the sample: elsewhere t is q. Where t, negative values set to 0, has
 the moments up to rounding, the gap is KL(t || q).
 """
-
-from collections.abc import Generator, Sequence
-from typing import TypeVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky
@@ -39,59 +36,29 @@ KEPT = 0.5  # nats, the largest change of a log-probability after which the fact
 BLOCK = 8192  # tokens that are cast to float32 at a time
 
 
-Made = TypeVar("Made")
-Found = tuple[np.ndarray, np.ndarray, float]
-Products = Generator[np.ndarray, np.ndarray, Made]  # yields vectors (m,) or (v,), and is sent U x (v,) or x U (m,)
+def project_one(head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return coordinates (m,), log-probabilities (v,) and gap of a head's distribution nearest to p (v,).
 
+    The search begins at theta (m,).
 
-def together(columns: np.ndarray, searches: Sequence[Products[Made]]) -> list[Made]:
-    """Return what searches return; those that wait for products of the same kind share one with the columns (v, m)."""
-    ended: dict[int, Made] = {}
-    answers: dict[int, np.ndarray | None] = dict.fromkeys(range(len(searches)))
-    waiting: dict[int, np.ndarray] = {}
-    while answers:
-        for i, answer in answers.items():
-            try:
-                waiting[i] = next(searches[i]) if answer is None else searches[i].send(answer)
-            except StopIteration as end:
-                ended[i] = end.value
-        by_length = [[i for i, x in waiting.items() if len(x) == length] for length in columns.shape]
-        some = max(by_length, key=len)
-        vectors = [waiting.pop(i) for i in some]
-        if len(some) == 1:
-            products = [vectors[0] @ columns if len(vectors[0]) == len(columns) else columns @ vectors[0]]
-        elif some is by_length[0]:
-            products = list(np.stack(vectors) @ columns) if some else []
-        else:
-            products = list(np.ascontiguousarray((columns @ np.stack(vectors, axis=1)).T))
-        answers = dict(zip(some, products, strict=True))
-    return [ended[i] for i in range(len(searches))]
-
-
-def search(head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float) -> Products[Found]:
-    """Search for coordinates (m,), log-probabilities (v,) and gap of a head's distribution nearest to p (v,).
-
-    The search begins at theta (m,). It ends once the gap is at most the tolerance, or `CLOSE` and the share `SHARE` of
-    the divergence, or when rounding or the number of steps ends it.
+    It ends once the gap is at most the tolerance, or `CLOSE` and the share `SHARE` of the divergence, or when rounding
+    or the number of steps ends it.
     """
-    point, gap = _Point(head, theta), np.inf
-    point.moments = yield p
-    point.z = (yield theta) + head.bias
-    yield from point.measure()
+    point, gap = _Point(head, p, theta), np.inf
     weights = logarithmic_means(p, point.log_q)
     for _ in range(STEPS):
-        direction, change, decrement = yield from point.step(weights)
+        direction, change, decrement = point.step(weights)
         reached = float(divergence(p[None], point.log_q[None])[0])
         enough = enough_of(reached, tolerance)
         gap = min(gap, reached)  # as no divergence is negative
         if decrement <= enough:
-            gap = min(gap, (yield from point.gap()))  # that of a point before holds too: no step raises the objective
+            gap = min(gap, point.gap())  # that of a point before holds too, as no step raises the objective
         if gap <= enough or decrement <= ROUNDING:
             break
-        if not (yield from point.move(direction, change, decrement)):
+        if not point.move(direction, change, decrement):
             break
         weights = logarithmic_means(p, point.log_q) if decrement > FAR else point.q
-    return point.theta, point.log_q, gap if gap <= enough else min(gap, (yield from point.gap()))
+    return point.theta, point.log_q, gap if gap <= enough else min(gap, point.gap())
 
 
 def enough_of(reached: float, tolerance: float) -> float:
@@ -102,14 +69,13 @@ def enough_of(reached: float, tolerance: float) -> float:
 class _Point:
     """A point of the family on the way to a truth."""
 
-    moments: np.ndarray  # of the truth
-    z: np.ndarray  # logits
-
-    def __init__(self, head: Head, theta: np.ndarray) -> None:
-        self.columns = head.columns
+    def __init__(self, head: Head, p: np.ndarray, theta: np.ndarray) -> None:
+        self.columns, self.moments = head.columns, p @ head.columns
         self.theta, self.sampled, self.moved = theta, SAMPLED * len(theta), np.inf
+        self.z = head.columns @ theta + head.bias
+        self._measure()
 
-    def step(self, weights: np.ndarray) -> Products[tuple[np.ndarray, np.ndarray, float]]:
+    def step(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Return the direction x = H_c^-1 gradient at weights c (v,), the changes (u_i - m)^T x and gradient . x."""
         while True:
             renewed = self.moved > KEPT
@@ -117,14 +83,14 @@ class _Point:
                 self._factorise(weights)
             direction = self._solve(self.gradient)
             decrement = float(self.gradient @ direction)
-            change = (yield direction) - self.mean @ direction
+            change = self.columns @ direction - self.mean @ direction
             curvature = weights @ change**2 - (weights @ change) ** 2 / weights.sum()
             fits = decrement / FITS <= curvature <= decrement * FITS
             if fits or (renewed and self.sampled >= len(weights)):
                 return direction, change, decrement
             self.sampled, self.moved = self.sampled * (2 if renewed else 1), np.inf
 
-    def move(self, direction: np.ndarray, change: np.ndarray, decrement: float) -> Products[bool]:
+    def move(self, direction: np.ndarray, change: np.ndarray, decrement: float) -> bool:
         """Step to near the lowest point along a direction; return whether the step is taken.
 
         It is not if rounding hides that the objective falls.
@@ -133,38 +99,38 @@ class _Point:
         self.theta = self.theta + length * direction
         self.z = self.z + length * (change + self.mean @ direction)
         self.moved = length * float(abs(change).max())
-        yield from self.measure()
+        self._measure()
         return length > 0
 
-    def gap(self) -> Products[float]:
+    def gap(self) -> float:
         """Return the gap of the certificate, infinite where it proves none."""
-        t, missed, rows = self.q.copy(), self.gradient, self._rows()
+        t, missed = self.q.copy(), self.gradient
         for _ in range(REFINEMENTS):
             x = self._solve(missed)
-            added = self.weights * (rows @ x - self.centre @ x)
+            added = self.weights * (self.rows @ x - self.centre @ x)
             t[self.tokens] += added
-            missed = missed - added @ rows
+            missed = missed - added @ self.rows
             if np.linalg.norm(missed) <= ROUNDING:
                 break
         t = np.maximum(t, 0)
-        error = float(np.linalg.norm(self.moments - (yield t)) + abs(t.sum() - 1))
-        if error > SOLVED:
+        missed = float(np.linalg.norm(self.moments - t @ self.columns) + abs(t.sum() - 1))
+        if missed > SOLVED:
             return np.inf
         with np.errstate(divide="ignore", invalid="ignore"):
             grown = np.where(t > 0, t * (np.log(t) - self.log_q), 0.0) - t + self.q
-        return float(grown.sum() + 2 * error * (1 + np.linalg.norm(self.theta)))
+        return float(grown.sum() + 2 * missed * (1 + np.linalg.norm(self.theta)))
 
-    def measure(self) -> Products[None]:
-        """Compute what follows from the logits."""
+    def _measure(self) -> None:
         self.log_q = log_softmax(self.z)
         self.q = np.exp(self.log_q)
-        self.mean = yield self.q
+        self.mean = self.q @ self.columns
         self.gradient = self.moments - self.mean
 
     def _factorise(self, weights: np.ndarray) -> None:
         """Factor the Hessian H_c of a sample of the weights."""
         self.tokens, self.weights = sample(weights, self.sampled)
-        self.centre = self.weights @ self._rows() / float(self.weights.sum())
+        self.rows = self.columns if len(self.tokens) == len(self.columns) else self.columns[self.tokens]
+        self.centre = self.weights @ self.rows / float(self.weights.sum())
         hessian = scatter(self.columns, self.tokens, self.weights, self.centre, BLOCK)
         diagonal = np.einsum("ii->i", hessian)
         ridge = max(float(diagonal.mean()), 1e-30) * RIDGE
@@ -176,10 +142,6 @@ class _Point:
             except LinAlgError:
                 ridge *= 10
         self.factor = np.eye(len(self.mean), dtype=np.float32)
-
-    def _rows(self) -> np.ndarray:
-        """Return the rows of the sample, which are not kept: they are large, and so many positions wait."""
-        return self.columns if len(self.tokens) == len(self.columns) else self.columns[self.tokens]
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
         size = max(float(abs(right).max()), 1e-300)  # so that float32 holds it

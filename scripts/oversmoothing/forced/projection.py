@@ -31,7 +31,7 @@ from scipy.special import log_softmax, xlogy
 
 from oversmoothing.forced.divergence import divergence
 from oversmoothing.forced.head import Head, prepare
-from oversmoothing.forced.large import SOLVED, enough_of, search, together
+from oversmoothing.forced.large import SOLVED, enough_of, project_one
 from oversmoothing.forced.search import ROUNDING, lengths
 from oversmoothing.numerics.distributions import distributions
 
@@ -46,7 +46,6 @@ ROUGH = 3e-15  # distance of rows of U that may be rounding
 APART = 1e-8  # product of two unit axes of the Hessian that are as good as orthogonal
 FLATTEST = 1e-60  # trace for which a smaller one is taken, so that no step overflows
 BATCH = 1 << 22  # numbers in the arrays of a batch
-TOGETHER = 8  # positions that `large` solves side by side
 
 
 @dataclass(frozen=True)
@@ -129,28 +128,25 @@ def project_on(head: Head, p: np.ndarray, start: np.ndarray | None = None, toler
         theta = head.coordinates(np.maximum(log_p, np.log(1e-300)))
         return Projection(log_p, theta @ head.back, np.zeros(n), np.zeros(n))
     theta, gap, log_q = np.zeros((n, m)), np.zeros(n), np.empty((n, v))
-    by_sample = v * m * m > LARGEST_DENSE
-    size = TOGETHER if by_sample else max(1, BATCH // (v + m * m))
+    one_by_one = v * m * m > LARGEST_DENSE
+    size = 1 if one_by_one else max(1, BATCH // (v + m * m))
     for begin in range(0, n, size):
-        some = slice(begin, begin + size)
+        some = begin if one_by_one else slice(begin, begin + size)
         first = head.coordinates(np.maximum(log_p[some], LOWEST) if start is None else start[some])
-        theta[some], log_q[some], gap[some] = (_by_sample if by_sample else _newton)(head, p[some], first, tolerance)
+        theta[some], log_q[some], gap[some] = (_by_sample if one_by_one else _newton)(head, p[some], first, tolerance)
     forced = divergence(p, log_q)
     return Projection(log_q, theta @ head.back, forced, np.minimum(gap, forced))
 
 
-def _by_sample(
-    head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return coordinates, log-probabilities and gaps of truths (n, v) by `large`.
+def _by_sample(head: Head, p: np.ndarray, theta: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return coordinates, log-probabilities and gap of one truth (v,) by `large`.
 
     Where it proves too little, they are by `_newton`.
     """
-    found = together(head.columns, [search(head, *each, tolerance) for each in zip(p, theta, strict=True)])
-    theta, log_q, gap = (np.stack(parts) for parts in zip(*found, strict=True))
-    for i, reached in enumerate(divergence(p, log_q).tolist()):
-        if gap[i] > (enough := enough_of(reached, tolerance)):
-            theta[i : i + 1], log_q[i : i + 1], gap[i : i + 1] = _newton(head, p[i : i + 1], theta[i : i + 1], enough)
+    theta, log_q, gap = project_one(head, p, theta, tolerance)
+    enough = enough_of(float(divergence(p[None], log_q[None])[0]), tolerance)
+    if gap > enough:
+        (theta,), (log_q,), (gap,) = _newton(head, p[None], theta[None], enough)
     return theta, log_q, gap
 
 

@@ -9,7 +9,6 @@ from tqdm import tqdm
 
 from oversmoothing.commands.one_head.text import Passage, entering, owners
 from oversmoothing.forced.large import NEGLIGIBLE, SHARE
-from oversmoothing.forced.projection import TOGETHER
 from oversmoothing.measures.nearest import nearest, whole
 from oversmoothing.measures.summaries import RESAMPLES, SEED
 from oversmoothing.models.heads import ModelHead
@@ -44,12 +43,8 @@ def forced(head: ModelHead | None, p: np.ndarray, log_q: np.ndarray, passage: np
     if head is None:
         found |= {"kl": _intervals(kl, kl, passage)["kl"]}
         return found | dict.fromkeys(("forced", "share", "gap", "proved"))
-    found_at = []
-    with tqdm(total=len(p), desc="forced", unit="position", leave=False, disable=None) as shown:
-        for start in range(0, len(p), TOGETHER):
-            some = slice(start, start + TOGETHER)
-            found_at.append(nearest(head, p[some], log_q[some], certified=True))
-            shown.update(len(p[some]))
+    rows = tqdm(range(len(p)), desc="forced", unit="position", leave=False, disable=None)
+    found_at = [nearest(head, p[i : i + 1], log_q[i : i + 1], certified=True) for i in rows]
     least, gap = (np.concatenate([getattr(point, name) for point in found_at]) for name in ("forced", "gap"))
     return {
         **found,
