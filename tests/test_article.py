@@ -151,11 +151,6 @@ def test_half_an_interval_is_never_printed_as_0(low, high, words):
     assert article._ours(mean, 1) == words.replace("_", "\u00a0")
 
 
-def test_shares_at_equal_loss_are_of_the_gap_of_the_same_rank(monkeypatch):
-    monkeypatch.setattr(article, "after_equal_steps", lambda _measure, rank, _truth: 0.5 if rank == 4 else 1.0)
-    assert article.share_of_gap(lambda _measure, rank, _truth: -0.01 * rank, "truth") == "-8, -8, -12 and -16 %"
-
-
 def test_what_made_a_run_is_read_from_its_settings_and_record():
     width, commit, hours = re.findall(r"\[([^]]+)\]", article.made("smollm2_long"))
     assert width == "width 288, 3,600 steps, 3 seeds"

@@ -5,10 +5,11 @@ from typing import Any
 
 from oversmoothing.tables.record import read_record
 from oversmoothing.tables.score_tables import for_terminal
-from pages.kept import STUDIES, TRUTHS, kept, published, sentences
+from pages.kept import STUDIES, TRUTHS, kept, published, sentences, verdicts
 
-level = kept("replication").across_seeds.where(less=None, kind="family")
+level = kept("replication").across_seeds.over_windows().where(less=None, kind="family")
 QUOTED = ("falls-up-to-32", "no-change-from-32-to-128", "slight-rise-at-512", "loss-correlates", "no-decoding-lifts")
+and_not_tested = f", {verdicts['not tested here']} not tested" * bool(verdicts["not tested here"])
 main_table = for_terminal(read_record(STUDIES / "default/tables/oversmoothing.csv"))  # as a finished run prints it
 
 
