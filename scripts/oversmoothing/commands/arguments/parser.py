@@ -4,10 +4,9 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any, NoReturn
 
-from oversmoothing.jobs import UserError
+from oversmoothing.jobs import UserError, import_by_name
 
 
 class Parser(argparse.ArgumentParser):
@@ -61,7 +60,7 @@ class Schema(argparse.Action):
 
 def schema_of(command: str) -> dict[str, Any]:
     """Return the JSON Schema of what a command writes with `--json`."""
-    found: dict[str, Any] = import_module(f"oversmoothing.commands.schemas.{command.replace('-', '_')}").SCHEMA
+    found: dict[str, Any] = import_by_name(f"oversmoothing.commands.schemas.{command.replace('-', '_')}").SCHEMA
     return found
 
 
