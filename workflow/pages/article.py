@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from oversmoothing.jobs import UserError
-from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, percent, told_apart
+from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, percent, spread, told_apart
 from oversmoothing.tables.quantities import digits as printed
 from pages.decoding import WITH_SETTINGS, bytewise
 from pages.expectations import is_within, rank_32_less_full
@@ -133,8 +133,11 @@ seeds_at_equal_loss = at_equal_loss("tto", RANKS[0], "truth").n
 verdicts_over_windows = "low_crossed" in run.across_seeds.frame  # or over seeds alone
 number_of_samples = run.sample_quality.where("word_length", RANKS[0], decoding="pure").all()[0].n
 positions_of_tbat = run.tbat.where("tbat", RANKS[0], decoding="pure").all()[0].n
-_tto = [run.oversmoothing.column("value", measure="tto", rank=rank, truth=truth) for rank in RANKS for truth in TRUTHS]
-spread_of_tto = max(max(levels) / min(levels) - 1 for levels in _tto)
+spread_of_tto = max(
+    spread(run.oversmoothing.column("value", measure="tto", rank=rank, truth=truth))
+    for rank in RANKS
+    for truth in TRUTHS
+)
 
 
 def ran(study: str) -> bool:
@@ -324,9 +327,9 @@ def _losses() -> Iterator[list[str]]:
 
 
 def their_rise(truth: str) -> float:
-    """Return by which share of it the thesis's TTO rises from rank 128 to full rank."""
+    """Return by which share of it the thesis's TTO of full rank is above that of rank 128."""
     theirs = published.table_4_1.by("metric", "model", "truth")
-    return theirs("tto", THEIR_FULL, THEIRS[truth]) / theirs("tto", 128, THEIRS[truth]) - 1
+    return spread([theirs("tto", rank, THEIRS[truth]) for rank in (THEIR_FULL, 128)])
 
 
 def their_fall(truth: str) -> float:

@@ -16,6 +16,7 @@ from oversmoothing.argmaxability.proofs import (
     exact_combination,
     exact_gap,
     generators,
+    longest_row,
     proven_combinations,
     proven_gaps,
 )
@@ -68,10 +69,7 @@ class Certificates:
         """Record the classes that lead in the direction of their own row; return whether that can be told."""
         if coordinates.back is None or self.bias is not None:
             return False
-        blocks = (self.weights[start : start + ROWS] for start in range(0, len(self.weights), ROWS))
-        longest = 2 * max(
-            float(np.linalg.norm(some, axis=1).max()) for some in blocks
-        )  # the mean is no longer than a row
+        longest = 2 * longest_row(self.weights)  # the mean is no longer than a row
         for classes, hidden, lead in leads(coordinates.rows[:, 1:], coordinates.back, longest, self._precision):
             wider = lead > np.fmax(self.result.margin[classes], 0)
             self._record_witnesses(classes[wider], hidden[wider], lead[wider])

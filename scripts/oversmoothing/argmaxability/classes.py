@@ -84,7 +84,7 @@ def argmaxable(
     >>> argmaxability.argmaxable(weights).argmaxable
     array([ True,  True,  True,  True, False])
     """
-    is_large = np.shape(weights)[:1] > (ALL_PAIRS,)
+    is_large = np.ndim(weights) == 2 and len(weights) > ALL_PAIRS
     weights, bias = checked_head(weights, bias, np.float32 if is_large else np.float64)
     d = weights.shape[1]
     if hidden is not None and (np.ndim(hidden) != 2 or len(hidden) == 0):
@@ -258,13 +258,13 @@ def _lightest(supports: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def checked_head(
-    weights: np.ndarray, bias: np.ndarray | None, least: type[np.floating] = np.float64
+    weights: np.ndarray, bias: np.ndarray | None, kept: type[np.floating] = np.float64
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return both in float64, the bias as None if it is constant, which changes no order; errors as of `argmaxable`.
 
-    Weights of the type `least` stay as they are, so that no copy of them is made.
+    Weights of the type `kept` are not copied.
     """
-    weights = _checked("weights", weights, (None, None), least=least)
+    weights = _checked("weights", weights, (None, None), kept=kept)
     if bias is not None:
         bias = _checked("bias", bias, (len(weights),))
         bias = bias if np.ptp(bias) else None
@@ -272,10 +272,10 @@ def checked_head(
 
 
 def _checked(
-    name: str, values: np.ndarray, shape: tuple[int | None, ...], first: int = 0, least: type[np.floating] = np.float64
+    name: str, values: np.ndarray, shape: tuple[int | None, ...], first: int = 0, kept: type[np.floating] = np.float64
 ) -> np.ndarray:
     values = np.asarray(values)
-    values = values if values.dtype == least else values.astype(np.float64, copy=False)
+    values = values if values.dtype == kept else values.astype(np.float64, copy=False)
     if values.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, values.shape, strict=True)):
         wanted = ", ".join("any" if n is None else str(n) for n in shape)
         raise ValueError(f"{name}: shape {values.shape}, but ({wanted}) was expected")

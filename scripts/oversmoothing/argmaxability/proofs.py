@@ -42,7 +42,7 @@ def generators(weights: np.ndarray, bias: np.ndarray | None, indices: np.ndarray
 def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading class at each hidden vector, and a lower bound of its lead, proven if positive."""
     each, leader = np.arange(len(hidden)), np.zeros(len(hidden), int)
-    highest, second, longest = np.full(len(hidden), -np.inf), np.full(len(hidden), -np.inf), 0.0
+    highest, second = np.full((2, len(hidden)), -np.inf)
     for start in range(0, len(weights), ROWS):
         rows = weights[start : start + ROWS].astype(np.float64, copy=False)
         logits = hidden @ rows.T
@@ -53,8 +53,7 @@ def proven_gaps(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray
         logits[each, best] = -np.inf
         second = np.maximum(np.minimum(score, highest), np.maximum(second, logits.max(axis=1)))
         leader, highest = np.where(score > highest, best + start, leader), np.maximum(score, highest)
-        longest = max(longest, float(np.einsum("vd,vd->v", rows, rows).max()))
-    gap = highest - second - 2 * _rounding(weights.shape[1], np.sqrt(longest), bias, hidden)
+    gap = highest - second - 2 * _rounding(weights, bias, hidden)
     return leader, np.where(np.isfinite(highest) & ~np.isnan(gap), gap, -np.inf)
 
 
@@ -64,23 +63,22 @@ def proven_leads(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarra
     each = np.arange(len(sets))[:, None]
     lowest = logits[each, sets].min(axis=1)
     logits[each, sets] = -np.inf
-    lead = lowest - logits.max(axis=1) - 2 * _rounding(weights.shape[1], _longest(weights), bias, hidden)
+    lead = lowest - logits.max(axis=1) - 2 * _rounding(weights, bias, hidden)
     return np.where(np.isfinite(lowest) & ~np.isnan(lead), lead, -np.inf)
 
 
-def _longest(weights: np.ndarray) -> float:
-    return float(np.sqrt(np.einsum("vd,vd->v", weights, weights).max()))
+def longest_row(weights: np.ndarray) -> float:
+    """Return the largest norm of a row (v, d), computed in float64."""
+    blocks = (weights[start : start + ROWS].astype(np.float64, copy=False) for start in range(0, len(weights), ROWS))
+    return float(np.sqrt(max(np.einsum("vd,vd->v", rows, rows).max() for rows in blocks)))
 
 
-def _rounding(d: int, longest: float, bias: np.ndarray | None, hidden: np.ndarray) -> np.ndarray:
-    """Return a bound (n,) of the error of logits at each hidden vector: gamma_d |w| |h|, for any order of summation.
-
-    `longest` is the norm |w| of the longest row.
-    """
-    size = longest * np.linalg.norm(hidden, axis=1)
+def _rounding(weights: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray) -> np.ndarray:
+    """Return a bound (n,) of the error of logits at each hidden vector: gamma_d |w| |h|, for any order of summation."""
+    size = longest_row(weights) * np.linalg.norm(hidden, axis=1)
     if bias is not None:
         size += np.abs(bias).max()
-    return (d + 4) * EPS * np.where(np.isfinite(size), size, np.inf)
+    return (weights.shape[1] + 4) * EPS * np.where(np.isfinite(size), size, np.inf)
 
 
 def proven_combinations(
@@ -129,7 +127,7 @@ def exact_gap(
         logits += bias
     logits[i] = -np.inf
     state = [Fraction(x) for x in hidden.tolist()]
-    unsure = _rounding(weights.shape[1], _longest(weights), bias, hidden[None])
+    unsure = _rounding(weights, bias, hidden[None])
     if rest is not None:
         state = [x + Fraction(y) for x, y in zip(state, rest.tolist(), strict=True)]
         unsure += np.linalg.norm(weights, axis=1).max() * np.linalg.norm(rest) * (1 + weights.size * EPS)
