@@ -10,8 +10,7 @@ from schemas.describe import ROOT, SOURCES, needed_ranks, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
-        Python 3.11 to 3.13; equal_loss, 0.007); above 0.007; bound 0.007; _trunk, 0.01); 2.4 GB; 95 %; 90 %
-        arXiv 2603.10145; arXiv 2608.16671
+        Python 3.11 to 3.13; equal_loss, 0.007); over 0.007; _trunk, 0.01); 2.4 GB; 95 %; 90 %
         """,
     "api": "version 1.0 promises",
     "architecture": "",

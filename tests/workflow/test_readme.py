@@ -59,8 +59,12 @@ def anchors(page):
     return [re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings]
 
 
-def test_every_page_is_linked_from_the_readme():
-    assert all(f"]({name})" in README for name in PAGES if name != "README.md" and not name.startswith("workflow/"))
+def test_every_page_is_linked_from_the_list_of_pages_and_that_from_the_readme():
+    index = (ROOT / "docs/README.md").read_text()
+    linked = {(ROOT / "docs" / link).resolve() for link in re.findall(r"\]\(([^)#]+)", index)}
+    pages = (name for name in PAGES if not name.startswith("workflow/") and not name.endswith("README.md"))
+    assert {ROOT / name for name in (*pages, "config/README.md")} <= linked
+    assert "](docs/README.md)" in README
     assert "](../workflow/studies)" in RESULTS  # whose READMEs are pages too
 
 
