@@ -16,14 +16,14 @@ from studies.real_truth.figure import draw
 from studies.real_truth.table import truths_page, truths_table
 
 RANKS, SEEDS = (4, 8, 288), (1, 2, 3)
-TRUTHS = {"own": ["truth"], "real": ["lm", "lm-warm"]}
+TRUTHS = {"own": ["truth"], "real": ["lm", "lm-warm", "gemma"], "main": ["truth", "lm", "gemma"]}
 MODELS = [
     {"model": f"bn{rank}-s{seed}", "kind": "family", "rank": rank, "seed": seed, "arm": f"bn{rank}"}
     for rank in RANKS
     for seed in SEEDS
 ]
 LEVEL = {4: 0.3, 8: 0.2, 288: 0.1}
-HIDDEN = {"truth": 0.0, "lm": 0.2, "lm-warm": 0.25}
+HIDDEN = {"truth": 0.0, "lm": 0.2, "lm-warm": 0.25, "gemma": 0.22}
 
 
 def level(rank, seed, truth):
@@ -46,7 +46,7 @@ def values():
 def between():
     rows = [
         {"model": a, "kind": "truth", "truth": b, "measure": name, "value": 0.26, "low": 0.25, "high": 0.27, "n": 50}
-        for a, b in (("truth", "lm"), ("lm", "truth"), ("lm-warm", "lm"))
+        for a, b in (("truth", "lm"), ("lm", "truth"), ("lm-warm", "lm"), ("gemma", "lm"))
         for name in AGAINST_TRUTHS
     ]
     return pd.DataFrame(rows)
@@ -74,12 +74,13 @@ def test_differences_are_paired_by_seed(table):
     assert (step["value"], step["low"]) == pytest.approx(student_interval([0.102, 0.104, 0.106])[:2])
     assert found(table, truth="lm", rank=4, less="rank 288")["value"] == pytest.approx(0.204)
     assert found(table, truth="truth", rank=8, less="rank 288")["low"] == pytest.approx(0.1)
-    assert len(table[(table.measure == "tto") & table.less.str.startswith("rank", na=False)]) == 3 * 3
+    assert len(table[(table.measure == "tto") & table.less.str.startswith("rank", na=False)]) == 4 * 3
 
 
-def test_a_real_truth_is_held_against_the_own_one_and_against_the_first_real_one(table):
+def test_a_real_truth_is_held_against_the_main_ones(table):
     assert found(table, truth="lm", rank=8, less="truth")["value"] == pytest.approx(0.2)
     assert found(table, truth="lm-warm", rank=8, less="lm")["value"] == pytest.approx(0.05)
+    assert found(table, truth="lm-warm", rank=8, less="gemma")["value"] == pytest.approx(0.03)
     assert not (table.truth == table.less).any()
     assert not ((table.truth == "truth") & table.less.isin([*HIDDEN])).any()
 
@@ -87,21 +88,21 @@ def test_a_real_truth_is_held_against_the_own_one_and_against_the_first_real_one
 def test_the_page_has_all_levels_and_the_truths_as_models(table):
     page = truths_page(table, TRUTHS)
     sections = {section.heading: section for section in page.sections}
-    assert [len(sections[f"Against `{name}`"].rows) for name in ("truth", "lm")] == [3, 3]
-    assert len(sections["What heads force of KL"].rows) == 6
-    assert sections["TTO by truth"].columns == ["rank", "truth", "lm", "lm-warm"]
-    assert sections["TTO by truth, less that against `truth`"].columns == ["rank", "lm", "lm-warm"]
-    assert [row["model"] for row in sections["Truths as models"].rows] == ["truth", "lm", "lm-warm"]
-    assert sections["TTO less that of a higher rank"].rows[0].keys() == {"rank", "less", "truth", "lm", "lm-warm"}
+    assert [len(sections[f"Against `{name}`"].rows) for name in TRUTHS["main"]] == [3, 3, 3]
+    assert len(sections["What heads force of KL"].rows) == 9
+    assert sections["TTO by truth"].columns == ["rank", "truth", "lm", "lm-warm", "gemma"]
+    assert sections["TTO by truth, less that against `truth`"].columns == ["rank", "lm", "lm-warm", "gemma"]
+    assert [row["model"] for row in sections["Truths as models"].rows] == ["truth", "lm", "lm-warm", "gemma"]
+    assert sections["TTO less that of a higher rank"].rows[0].keys() == {"rank", "less", *HIDDEN}
 
 
-def test_the_figure_has_a_line_for_each_truth_and_bars_for_the_two_main_ones(table):
+def test_the_figure_has_a_line_for_each_truth_and_bars_for_the_main_ones(table):
     figure = draw(table, TRUTHS)
     leak, parts = figure.axes
-    assert len(leak.containers) == 3
-    assert [len(bars) for bars in parts.containers] == [3, 3, 3, 3]
+    assert len(leak.containers) == 4
+    assert [len(bars) for bars in parts.containers] == [3] * 6
     assert parts.containers[1][0].get_height() == pytest.approx(0.32)
-    assert leak.get_lines()[-1].get_ydata()[0] == 0.26
+    assert [line.get_ydata()[0] for line in leak.get_lines()[-2:]] == [0.26, 0.26]  # own and gemma, against lm
 
 
 def score_files(folder, frame):
@@ -123,11 +124,11 @@ def write_forced(folder, column):
     """Files of what heads force: a third of a KL of 0.6 where no head was fitted."""
     paths = []
     for model in MODELS:
-        frame = pd.DataFrame({"truth": [*HIDDEN] * 2, "kl": [0.6] * 3 + [9.0] * 3, column: [0.2] * 3 + [0.0] * 3})
+        frame = pd.DataFrame({"truth": [*HIDDEN] * 2, "kl": [0.6] * 4 + [9.0] * 4, column: [0.2] * 4 + [0.0] * 4})
         if column == "best":
-            frame["fitted"] = [False] * 3 + [True] * 3
+            frame["fitted"] = [False] * 4 + [True] * 4
         else:
-            frame = frame[:3]
+            frame = frame[:4]
         paths.append(folder / f"{model['model']}.parquet")
         write_table(paths[-1], pa.Table.from_pandas(frame, preserve_index=False), {})
     return paths
@@ -146,7 +147,7 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, values, between):
     assert found(table, truth="lm", rank=4, less="rank 8")["value"] == pytest.approx(0.104, rel=1e-5)
     assert found(table, model="truth", truth="lm")["n"] == 50
     shares = table[table.measure.isin(["forced_share", "best_share"]) & table.less.isna()]
-    assert len(shares) == 2 * 3 * 3
+    assert len(shares) == 2 * 3 * 4
     assert shares.value.to_numpy() == pytest.approx(1 / 3)
     assert "Truths as models" in output.markdown.read_text()
     assert output.png.stat().st_size > 10_000

@@ -1,4 +1,4 @@
-"""TTO by rank against each truth, and KL by rank, forced and rest, against the own and the real truth."""
+"""TTO by rank against each truth, and KL by rank, forced and rest, against the own truth and each real one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,37 +18,44 @@ from oversmoothing.tables.record import chosen
 TTO = "tto"
 FORCED = "forced"
 OF = "_of"  # at the end of a measure: the KL at the same positions
-WIDTH = 0.38  # of a bar
+WIDTH = 0.8  # of the bars of a rank
 
 
 def draw(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Figure:
     """Draw what `table.truths_table` returns."""
     levels = chosen(table, kind="family", less=None)
-    own, real = truths["own"][0], truths["real"][0]
+    main = truths["main"]
     labels = {name: f"{named(name)}, trained here" for name in truths["own"]} | {name: name for name in truths["real"]}
     with style():
         figure = Figure(figsize=(10, 4.6))
         leak, parts = figure.subplots(1, 2, width_ratios=[1.1, 1])
-        entries = _leak(leak, levels[levels.measure == TTO], labels, (own, real))
-        itself = chosen(table, model=own, truth=real, measure=TTO)
-        if len(itself):
-            line: dict[str, Any] = {"color": "0.35", "linestyle": (0, (1, 2)), "linewidth": 1.2}
-            leak.axhline(itself.value.iloc[0], **line)
-            entries.append(Line2D([], [], **line, label=f"{named(own)} itself, against {real}"))
-        entries += _parts(parts, levels, {name: labels[name] for name in (own, real)})
+        entries = _leak(leak, levels[levels.measure == TTO], labels, main)
+        entries += _truths(leak, chosen(table, kind="truth", measure=TTO), main, truths["real"])
+        entries += _parts(parts, levels, {name: labels[name] for name in main})
         titled(
             figure,
             "How much leaks by rank, judged by a truth of our own and by a real language model?",
             f"Left: {METRICS[TTO].name}, the probability added outside the truth's nucleus. Right: what each head "
-            f"forces of KL, against {labels[own]} (left bars), and {real} (right bars); its share stands above.",
+            f"forces of KL, bars from left to right against {', '.join(labels[name] for name in main)}; its share "
+            f"stands above.",
         )
         legend(figure, entries, columns=3)
     return figure
 
 
+def _truths(axes: Axes, table: pd.DataFrame, main: Sequence[str], real: Sequence[str]) -> list[Artist]:
+    entries: list[Artist] = []
+    for row in table[table.model.isin(main) & table.truth.isin(main) & table.truth.isin(real)].itertuples():
+        dashes = (0, (1, 2 + 2 * len(entries)))
+        look: dict[str, Any] = {"color": "0.35", "linestyle": dashes, "linewidth": 1.2}
+        axes.axhline(row.value, **look)
+        entries.append(Line2D([], [], **look, label=f"{named(row.model)} itself, against {row.truth}"))
+    return entries
+
+
 def _leak(axes: Axes, table: pd.DataFrame, labels: Mapping[str, str], main: Sequence[str]) -> list[Artist]:
     entries: list[Artist] = []
-    looks = [*main, *(truth for truth in labels if truth not in main)]  # the main two have the colours of their bars
+    looks = [*main, *(truth for truth in labels if truth not in main)]  # the main ones have the colours of their bars
     for truth, label in labels.items():
         part = table[table.truth == truth].sort_values("rank")
         weight = 2.0 if truth in main else 1.0
@@ -65,12 +72,13 @@ def _leak(axes: Axes, table: pd.DataFrame, labels: Mapping[str, str], main: Sequ
 
 def _parts(axes: Axes, table: pd.DataFrame, labels: Mapping[str, str]) -> list[Artist]:
     ranks = sorted(int(rank) for rank in table["rank"].unique())
+    width = WIDTH / len(labels)
     for i, truth in enumerate(labels):
         of_truth = table[table.truth == truth].set_index(["measure", "rank"]).value
         forced, whole = ([float(of_truth[measure, rank]) for rank in ranks] for measure in (FORCED, f"{FORCED}{OF}"))
-        places = [place + (i - 0.5) * (WIDTH + 0.04) for place in range(len(ranks))]
-        axes.bar(places, whole, WIDTH, color="0.85")
-        axes.bar(places, forced, WIDTH, color=PALETTE[i])
+        places = [place + (i - (len(labels) - 1) / 2) * width for place in range(len(ranks))]
+        axes.bar(places, whole, 0.9 * width, color="0.85")
+        axes.bar(places, forced, 0.9 * width, color=PALETTE[i])
         for place, part, total in zip(places, forced, whole, strict=True):
             look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "size": "x-small"}
             axes.annotate(f"{part / total:.0%}", (place, total), (0, 2), **look)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oversmoothing.scores.catalogue.metrics import AGAINST_TRUTHS
-from plan.model_types import ByBytes, Model, Trained, of_type
+from plan.model_types import ByBytes, Trained, of_type
 from plan.models import by_name, model_rows
 from plan.run import Run
 from plan.settings import settings
@@ -18,12 +18,16 @@ def members(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def truths(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return names of the truths: ``own``, those trained here, and ``real``, byte views of models over tokens."""
-    forms: dict[str, type[Model]] = {"own": Trained, "real": ByBytes}
+    """Return names of the truths: ``own``, those trained here, and ``real``, byte views of models over tokens.
+
+    ``main`` are the first own one and, of each real model, the first view.
+    """
     known = by_name(config)
-    return {
-        what: [model.name for model in of_type(form, known) if model.kind == "truth"] for what, form in forms.items()
-    }
+    own = [model.name for model in of_type(Trained, known) if model.kind == "truth"]
+    views = [model for model in of_type(ByBytes, known) if model.kind == "truth"]
+    first = {model.settings["asset"]: model.name for model in reversed(views)}
+    main = [*own[:1], *(model.name for model in views if model.name in first.values())]
+    return {"own": own, "real": [model.name for model in views], "main": main}
 
 
 def compared(config: Mapping[str, Any]) -> bool:

@@ -79,18 +79,19 @@ def truths_table(
     """Return the record of the levels of each rank against each truth, and of differences of them, over seeds.
 
     `values` has ``model``, ``truth``, ``measure`` and ``value``, means over positions; `between` the same of truths
-    against each other (`of_truths`). `truths` names those that are trained here, ``own``, and the others, ``real``.
+    against each other (`of_truths`). `truths` names those that are trained here, ``own``, the others, ``real``, and of
+    each model one, ``main``.
 
     Levels are means over ``n`` seeds with 95 % intervals by Student's t. Differences are paired by seed, and ``less``
     names what is subtracted: the next higher rank and the highest one, against the same truth; or, at the same rank,
-    the value against the first of the own truths or of the real ones.
+    the value against another of the main truths.
     """
     by_model = values.merge(pd.DataFrame(models), on="model").sort_values("rank", kind="stable")
     by_model = by_model[["measure", "truth", "rank", "seed", "value"]]
     levels = pd.concat([chosen(by_model, truth=truth) for truth in (*truths["own"], *truths["real"])])
     ranks = sorted(levels["rank"].unique())
     steps = dict.fromkeys([*pairwise(ranks), *((rank, ranks[-1]) for rank in ranks[:-1])])
-    bases = [(truth, base) for truth in truths["real"] for base in _main(truths) if base != truth]
+    bases = [(truth, base) for truth in truths["real"] for base in truths["main"] if base != truth]
     family = means(
         levels,
         *(paired(chosen(levels, rank=rank), at(levels, rank=less), f"rank {less}") for rank, less in steps),
@@ -104,7 +105,7 @@ def truths_table(
 
 def truths_page(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Page:
     """Return the page of levels, what heads force, steps, the bias of the own truth, and truths against each other."""
-    family, main = chosen(table, kind="family"), _main(truths)
+    family, main = chosen(table, kind="family"), truths["main"]
     levels, tto = chosen(family, less=None), chosen(family, measure="tto")
     metrics = {labelled(METRICS[name].label, METRICS[name].better): name for name in AGAINST_TRUTHS}
     by_truth: dict[str, dict[str, str]] = {truth: {"truth": truth} for truth in (*truths["own"], *truths["real"])}
@@ -124,11 +125,6 @@ def truths_page(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Pag
     sections.append(Section("Truths as models", pivot(pairs, ["model", "truth"], metrics)))
     words = legend(__file__, "real_truth", seeds=int(levels.n.max()))
     return Page(TITLE, sections, [*words, directions(levels.better)])
-
-
-def _main(truths: Mapping[str, Sequence[str]]) -> tuple[str, str]:
-    """Return the truths that others are compared with: the first own one and the first real one."""
-    return truths["own"][0], truths["real"][0]
 
 
 if __name__ == "__main__":
