@@ -46,8 +46,8 @@ def draw(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Figure:
 def _truths(axes: Axes, table: pd.DataFrame, main: Sequence[str], real: Sequence[str]) -> list[Artist]:
     entries: list[Artist] = []
     for row in table[table.model.isin(main) & table.truth.isin(main) & table.truth.isin(real)].itertuples():
-        dashes = (0, (1, 2 + 2 * len(entries)))
-        look: dict[str, Any] = {"color": "0.35", "linestyle": dashes, "linewidth": 1.2}
+        look: dict[str, Any] = {"color": other_look(main.index(row.truth))["color"], "linewidth": 1.2}
+        look["linestyle"] = (0, (1, 2)) if row.model == main[0] else (0, (6, 2, 1, 2))
         axes.axhline(row.value, **look)
         entries.append(Line2D([], [], **look, label=f"{named(row.model)} itself, against {row.truth}"))
     return entries
