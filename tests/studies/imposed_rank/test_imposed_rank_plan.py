@@ -98,3 +98,10 @@ def test_output_layers_that_are_not_linear_are_compared():
     kinds = [kind for kind in KINDS if kind != LINEAR]
     config = default(family=[{"rank": 288}, {"rank": 4}, *({"rank": 4, "output": kind} for kind in kinds)])
     assert {f"{kind}-bn4-s1337" for kind in kinds} <= {row["model"] for row in imposed_rank.rows(config)}
+
+
+def test_a_rank_of_a_model_that_is_narrow_throughout_is_not_imposed():
+    narrow = [{"width": 16, "heads": 1}, {"width": 288, "heads": 9}, {"rank": 4}]
+    found = [(row["kind"], row["rank"]) for row in imposed_rank.rows(default(family=narrow, svd_ranks=[]))]
+    assert ("family", 16) not in found
+    assert {("family", 288), ("family", 4)} <= set(found)

@@ -83,10 +83,22 @@ def retraining(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return rows of the table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``."""
+    """Return rows of the table, for models of known rank: ``model``, ``kind``, ``rank``, ``seed``.
+
+    Models that are narrow throughout are left out: their rank is not imposed on the head.
+    """
     kinds = dict.fromkeys(arm.kind for arm in arms(config))
     known = by_name(config) | models(config)
-    return [row for row in model_rows(known, *kinds) if None not in (row["rank"], row["seed"])]
+    widths = {seed: _width(known[name]) for seed, name in full_models(known.values()).items()}
+    return [
+        row
+        for row in model_rows(known, *kinds)
+        if None not in (row["rank"], row["seed"]) and _width(known[row["model"]]) in (None, widths.get(row["seed"]))
+    ]
+
+
+def _width(model: Model) -> int | None:
+    return model.shape["width"] if model.shape else None
 
 
 def tables(run: Run) -> Iterator[Table]:
