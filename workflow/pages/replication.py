@@ -1,6 +1,7 @@
 """Numbers and tables of docs/replication.md beside those that pages share."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,7 +61,9 @@ sentences_by_chapter = {
     for chapter, title in CHAPTERS.items()
     if len(together.where(chapter=chapter).frame)
 }
+_of_godey = kept("godey").claims.where(chapter="G", truth=None).frame.to_dict("records")
+verdicts_of_godey = Counter(row["verdict"] for row in _of_godey)
 sentences_of_godey = [
-    (f"{row['statement']} ({row['place']})", row["test"])
-    for row in kept("default").claims.where(chapter="G", truth=None).frame.to_dict("records")
+    (f"{row['statement']} ({row['place']})", row["test"], verdict_with_counts(row), least_certain(row))
+    for row in _of_godey
 ]
