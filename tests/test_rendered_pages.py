@@ -45,7 +45,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         95 %; 0.95; δ 0.22; 98.5 %; 95 to 99 %; 0.625; 80 %; at most 1 %; matrix at 0.02; start at 0.02
         0.8; 1.25; loss is 10 %; -0.01); 0.01); arXiv 2602.20433; arXiv 2604.28036
         """,
-    "replication": "0.9 MB; at 5 %; 0.7 %; arXiv 2404.07647",
+    "replication": "0.9 MB; 1.8 MB; at 5 %; 0.7 %; arXiv 2404.07647",
     "reproducibility": "Tables 4.1 and 4.2; Tables 6.1; (7.1); 6.8 MB; 0.4 MB",
     "results": """
         Table 3.1; Tables 4.1, 4.2; Tables 5.1, 5.2; Table 6.1; Tables 7.1, 7.2; 95 %; Figure 2.1; Figure 3.1

@@ -4,6 +4,7 @@ An answer is *yes* if all intervals lie where they were expected, *no* if one li
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, above, below, digits, of_seeds, paired
 from pages.kept import (
@@ -233,3 +234,17 @@ largest_forced_of_own_truths, largest_norm_forced_of_longer = map(
 )
 rank_64_forces = truncated_real_head.all("forced", 64)
 norm_outside = [real_head("norm_outside", text, "all").value for text in ("manual", "web")]
+
+# Godey et al. (2024).
+_along, _imposed = kept("godey").along_training, kept("godey").imposed_rank
+_entropies = [
+    rows.sort_values("step").value.tolist() for _, rows in _along.where("singular_entropy").frame.groupby("model")
+]
+number_of_trainings = len(_entropies)
+ends_highest = sum(entropies[-1] == max(entropies) for entropies in _entropies)
+entropy_rises_to_the_end = answer(ends_highest == number_of_trainings, no=ends_highest < number_of_trainings)
+_retrained = {rank: _imposed.where("loss", kind="retrained", rank=rank) for rank in (4, 8, 16, 32, 64, 128)}
+steps_of_retrained = [paired(_retrained[low], _retrained[high]) for low, high in pairwise(_retrained)]
+_trained = _imposed.where("loss", kind="family", rank=288)
+rank_128_less_trained = paired(_retrained[128], _trained)
+one_percent_of_loss = sum(_trained.column("value")) / len(_trained.frame) / 100

@@ -62,6 +62,17 @@ leaks_at_equal_loss, divergences_at_equal_loss = (
 added = kept("smollm2").forced.over_windows().where(less="full rank", seed=None)
 added_by_parts = kept("smollm2").best_head.over_windows().where(less="full rank", seed=None)
 
+# What Godey et al. (2024) say: whether a model saturates, and how far above a law of losses it ends.
+_godey = kept("godey")
+_losses_along_training = [
+    rows.sort_values("step").value.tolist() for _, rows in _godey.along_training.where("loss").frame.groupby("model")
+]
+none_saturates = all(losses[-1] == min(losses) for losses in _losses_along_training)
+above_law = {
+    arm: of_seeds(_godey.saturation.column("value", measure="above_last", arm=arm))
+    for arm in ("w16", "w32", "bn4", "bn8")
+}
+
 # TTO by the two truths: their difference, and what a rank leaks more than full rank.
 _tto = kept("smollm2").real_truth.where("tto", kind="family")
 smollm2_less_own_truth = _tto.where(truth="smollm2", less="truth")

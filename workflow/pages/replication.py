@@ -67,3 +67,5 @@ sentences_of_godey = [
     (f"{row['statement']} ({row['place']})", row["test"], verdict_with_counts(row), least_certain(row))
     for row in _of_godey
 ]
+_law = [kept("godey").saturation(name, model=None) for name in ("A", "alpha", "B", "beta", "E")]
+outside_their_intervals = sum(not number.low <= number <= number.high for number in _law)
