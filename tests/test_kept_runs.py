@@ -6,6 +6,7 @@ import pytest
 import yaml
 from default_config import default
 from kept_runs import ROOT, RUNS, STUDIES, tables
+from pandas import Series, read_csv
 
 from checks.config import check
 from oversmoothing.store.layout import csv_text
@@ -48,3 +49,11 @@ def test_its_page_of_learning_rates_can_be_made(study):
 def test_kept_verdicts_are_what_the_code_says_of_the_kept_tables(name):
     judged = runpy.run_path(str(ROOT / "benchmarks/judge_kept.py"))["judged"]
     assert csv_text(judged(STUDIES / name)) == (STUDIES / name / "tables/claims.csv").read_text()
+
+
+def test_what_heads_force_is_proved_to_a_billionth_of_a_nat_over_bytes_and_to_a_hundred_thousandth_over_tokens():
+    over_tokens = {"subword", "real_head"}
+    for path in STUDIES.glob("*/tables/*.csv"):
+        table = read_csv(path, low_memory=False)
+        gaps = table.value[table.measure == "gap"] if "measure" in table else Series(dtype=float)
+        assert (gaps <= (1e-5 if path.parents[1].name in over_tokens else 1e-9)).all(), path

@@ -185,7 +185,7 @@ shares_after_long_training = [
 ]
 loss_of_full_rank = long.losses.all("validation_loss", arm="bn288")
 loss_of_truth, loss_of_short_truth = (long.losses("validation_loss", model=name) for name in ("truth", "truth-short"))
-large_models_force = kept("workstation").forced("forced_of_added", 4, less="full rank")
+large_models_force = kept("workstation").forced("forced_of_added_at_most", 4, less="full rank")
 less_full_rank_after_long_training = long.real_truth.where("tto", less="rank 288")
 widest_gap = max(short.forced.all("gap") + short.best_head.all("gap"))
 

@@ -60,19 +60,6 @@ def positions_with_face(rank: int) -> float:
     return 100 * forced("face", rank)
 
 
-# Positions near a face.
-RUNS_MADE_AGAIN = ("default", "smollm2", "smollm2_long")
-widest_gap_where_made_again = max(
-    gap for run in RUNS_MADE_AGAIN for table in (kept(run).forced, kept(run).best_head) for gap in table.all("gap")
-)
-widest_gaps_by_run = [
-    (
-        "[workstation, forced](../resources/studies/workstation/tables/forced.csv)",
-        *(f"{max(kept('workstation').forced.all('gap', rank)):.1g}" for rank in (4, 8)),
-    )
-]
-
-
 # Behind a LayerNorm.
 def share_behind_norm(rank: int) -> float:
     """Return which share of KL norm and head force, at most."""

@@ -38,7 +38,7 @@ def of_workstation(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for rank in READ[WORKSTATION]:
         added = shown.loc[rank] - shown.loc[FULL]
         known = {"place": WORKSTATION, "rank": rank, "truth": OWN}
-        yield from ({**known, "measure": name, "value": added[of]} for of, name in KEPT.items())
+        yield from ({**known, "measure": name, "value": added[of]} for of, name in KEPT.items() if pd.notna(added[of]))
         yield {**known, "measure": ADDED, "value": added.kl}
 
 
