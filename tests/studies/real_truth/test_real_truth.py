@@ -1,9 +1,13 @@
 """Levels, steps and biases against truths of two kinds: solved by hand, on files, and drawn."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
+from default_config import default
 from made_scores import write_scores
 from step_jobs import job, outputs
 
@@ -13,8 +17,10 @@ from oversmoothing.store.parquet import write_table
 from oversmoothing.tables.record import chosen, read_record
 from studies.real_truth import table as step
 from studies.real_truth.figure import draw
+from studies.real_truth.plan import truths
 from studies.real_truth.table import truths_page, truths_table
 
+ROOT = Path(__file__).resolve().parents[3]
 RANKS, SEEDS = (4, 8, 288), (1, 2, 3)
 TRUTHS = {"own": ["truth"], "real": ["lm", "lm-warm", "gemma"], "main": ["truth", "lm", "gemma"]}
 MODELS = [
@@ -151,3 +157,12 @@ def test_the_step_writes_the_table_and_the_figure(tmp_path, values, between):
     assert shares.value.to_numpy() == pytest.approx(1 / 3)
     assert "Truths as models" in output.markdown.read_text()
     assert output.png.stat().st_size > 10_000
+
+
+def test_of_each_real_model_one_view_is_compared_with_the_others():
+    config = default(**yaml.safe_load((ROOT / "config/real_truth.yaml").read_text()))
+    cooler = {**config["truths"][1], "name": "cool", "temperature": 0.8}
+    for more in ([], [cooler]):
+        named = truths(config | {"truths": [*config["truths"], *more]})
+        assert named["main"] == ["truth", "smollm2", "gemma"]
+        assert len(named["real"]) == 2 + len(more)

@@ -34,7 +34,7 @@ def draw(table: pd.DataFrame, truths: Mapping[str, Sequence[str]]) -> Figure:
         entries += _parts(parts, levels, {name: labels[name] for name in main})
         titled(
             figure,
-            "How much leaks by rank, judged by a truth of our own and by a real language model?",
+            "How much leaks by rank, judged by a truth of our own and by real language models?",
             f"Left: {METRICS[TTO].name}, the probability added outside the truth's nucleus. Right: what each head "
             f"forces of KL, bars from left to right against {', '.join(labels[name] for name in main)}; its share "
             f"stands above.",
@@ -80,7 +80,7 @@ def _parts(axes: Axes, table: pd.DataFrame, labels: Mapping[str, str]) -> list[A
         axes.bar(places, whole, 0.9 * width, color="0.85")
         axes.bar(places, forced, 0.9 * width, color=PALETTE[i])
         for place, part, total in zip(places, forced, whole, strict=True):
-            look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "size": "x-small"}
+            look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "size": 5.5}
             axes.annotate(f"{part / total:.0%}", (place, total), (0, 2), **look)
     axes.set_xticks(range(len(ranks)), [str(rank) for rank in ranks])
     axes.set_xlabel("rank of what enters the LM head")

@@ -25,9 +25,10 @@ def truths(config: Mapping[str, Any]) -> dict[str, list[str]]:
     known = by_name(config)
     own = [model.name for model in of_type(Trained, known) if model.kind == "truth"]
     views = [model for model in of_type(ByBytes, known) if model.kind == "truth"]
-    first = {model.settings["asset"]: model.name for model in reversed(views)}
-    main = [*own[:1], *(model.name for model in views if model.name in first.values())]
-    return {"own": own, "real": [model.name for model in views], "main": main}
+    first: dict[str, str] = {}
+    for model in views:
+        first.setdefault(model.settings["asset"], model.name)
+    return {"own": own, "real": [model.name for model in views], "main": [*own[:1], *first.values()]}
 
 
 def compared(config: Mapping[str, Any]) -> bool:

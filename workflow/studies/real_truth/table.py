@@ -79,8 +79,8 @@ def truths_table(
     """Return the record of the levels of each rank against each truth, and of differences of them, over seeds.
 
     `values` has ``model``, ``truth``, ``measure`` and ``value``, means over positions; `between` the same of truths
-    against each other (`of_truths`). `truths` names those that are trained here, ``own``, the others, ``real``, and of
-    each model one, ``main``.
+    against each other (`of_truths`). `truths` has names by use: ``own``, trained here; ``real``, the others;
+    ``main``, those compared with each other.
 
     Levels are means over ``n`` seeds with 95 % intervals by Student's t. Differences are paired by seed, and ``less``
     names what is subtracted: the next higher rank and the highest one, against the same truth; or, at the same rank,
