@@ -57,3 +57,5 @@ def test_what_heads_force_is_proved_to_a_billionth_of_a_nat_over_bytes_and_to_a_
         table = read_csv(path, low_memory=False)
         gaps = table.value[table.measure == "gap"] if "measure" in table else Series(dtype=float)
         assert (gaps <= (1e-5 if path.parents[1].name in over_tokens else 1e-9)).all(), path
+        if path.stem in ("forced", "forced_heads"):
+            assert {*table.model[table.measure == "forced"].dropna()} <= {*table.model[table.measure == "gap"]}, path

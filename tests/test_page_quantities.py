@@ -41,7 +41,7 @@ def test_that_none_is_lower_is_never_proved():
     assert expectations.is_shown_below([Quantity(-0.2, {"low": low, "high": high, "p": 0.06})]) == "none shown"
 
 
-VERDICT = {"verdict": "holds", "contrasts": 4, "decided_for": 4, "decided_against": 0, "towards": 4}
+VERDICT = {"verdict": "holds", "contrasts": 4, "decided_for": 4, "decided_against": 0}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from schemas.describe import ROOT, SOURCES, needed_ranks, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
-        Python 3.11 to 3.13; equal_loss, 0.007); at most 0.007 more; above 0.007; _trunk, 0.01); 2.4 GB; 95 %; 90 %
+        Python 3.11 to 3.13; equal_loss, 0.007); at most 0.007 more; above 0.007, a; _trunk, 0.01); 2.4 GB; 95 %; 90 %
         """,
     "api": "version 1.0 promises",
     "architecture": "",
@@ -28,7 +28,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         0.01; 0.015; 63 %; 0.63; 0.15; 62 and 46 %; 27 and 13 %; 0.27; 0.13; 0.012
         0.006; 0.096; 0.192; by -0.043; 0.8; 0.03; 1.25; about 0.10; 0.09; 75 to 90 %; 65 to 80 %; 0.65; 0.80
         60 %; 45 %; , 0.6); , 0.45); 0.05; 3.5; 80 %; 0.5; 1 %; 0.1 nats; 0.001 nats; between 0.4
-        less than 0.02 between; over 0.007 more
+        0.02; over 0.007 more; leaks_by_real_truths, 0.007)
         """,
     "findings": """
         95 %; -0.01; 0.03)); 0.26)); 1.25; temperature 1.5; (4), 0.6); (4), 0.83); (8), 0.37); (8), 0.6); 100 %

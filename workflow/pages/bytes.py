@@ -1,7 +1,14 @@
 """Numbers of docs/bytes.md beside those that pages share."""
 
 from oversmoothing.tables.quantities import Quantity, above, below, digits, holds
-from pages.kept import TRUTHS, benchmark, kept, smollm2_less_own_truth
+from pages.kept import (
+    TRUTHS,
+    at_equal_loss_by_three_truths,
+    benchmark,
+    by_three_truths,
+    kept,
+    smollm2_less_own_truth,
+)
 
 real, prose = kept("smollm2").real_truth, kept("smollm2_prose").real_truth
 level = real.where(kind="family", less=None)
@@ -28,6 +35,28 @@ by_rank = [
     )
     for rank in (4, 8, 16, 32, 288)
 ]
+
+
+def _at_equal_loss(rank: int, truth: str) -> Quantity | str:
+    """Return a dash for ranks that lose less than some of the full heads that were trained for fewer steps."""
+    return at_equal_loss_by_three_truths("tto", rank, truth) if rank <= 16 else "-"
+
+
+THREE = (*TRUTHS, "gemma")
+by_three = [
+    (
+        rank,
+        *(by_three_truths(rank, truth, less=None) for truth in THREE),
+        by_three_truths(rank, "gemma", less="smollm2"),
+        *(_at_equal_loss(rank, truth) for truth in THREE),
+    )
+    for rank in (4, 8, 12, 16, 32, 128, 288)
+]
+
+_by_truth = kept("real_truth").claims.frame.pivot_table("verdict", "id", "truth", aggfunc="first")
+judged_by_three = _by_truth.dropna()
+real_models_judge_alike = bool((_by_truth["smollm2"] == _by_truth["gemma"]).all())
+number_judged_alike_by_all = int((judged_by_three["truth"] == judged_by_three["gemma"]).sum())
 
 
 def moved_by(control: str) -> list[Quantity]:

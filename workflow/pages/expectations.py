@@ -6,16 +6,31 @@ An answer is *yes* if all intervals lie where they were expected, *no* if one li
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, above, below, digits, of_seeds, paired
+from oversmoothing.tables.quantities import (
+    SIGNIFICANT,
+    Quantity,
+    Table,
+    above,
+    below,
+    by_seed,
+    digits,
+    of_seeds,
+    paired,
+)
 from pages.kept import (
     PARTS,
     TRUTHS,
     after_learning_on,
     at_equal_loss,
+    at_equal_loss_by_three_truths,
     beside_fewer_bytes,
+    between_truths,
+    by_three_truths,
     kept,
     less_stopped_trunk,
+    none_saturates,
     real_head,
+    three,
     truncated_real_head,
     verdict,
 )
@@ -235,11 +250,41 @@ largest_forced_of_own_truths, largest_norm_forced_of_longer = map(
 rank_64_forces = truncated_real_head.all("forced", 64)
 norm_outside = [real_head("norm_outside", text, "all").value for text in ("manual", "web")]
 
+# A second real truth.
+REAL = ("smollm2", "gemma")
+steps_by_gemma = [by_three_truths(low, "gemma", less=f"rank {high}") for low, high in pairwise((4, 8, 12, 16, 32))]
+full_rank_by_gemma_less_smollm2 = by_three_truths(288, "gemma", less="smollm2")
+_real_pairs = [
+    (between_truths(model, truth), by_three_truths(288, truth, less=None)) for model, truth in (REAL, REAL[::-1])
+]
+real_models_agree = answer(
+    all(each.high < full.low / 3 for each, full in _real_pairs),
+    no=any(each.low > full.high / 3 for each, full in _real_pairs),
+)
+
+
+def _added_leak(truth: str) -> list[float]:
+    low, full = (
+        by_seed(three.oversmoothing.where("tto", truth=truth, arm=arm, decoding="pure")) for arm in ("bn4", "bn288")
+    )
+    return [low[seed] - full[seed] for seed in sorted(low)]
+
+
+added_leak_by_gemma_less_smollm2 = of_seeds(_added_leak("gemma"), _added_leak("smollm2"))
+added_leak_less_own = [of_seeds(_added_leak(truth), _added_leak("truth")) for truth in REAL]
+shares_by_real_truths = [
+    three.forced.over_windows()("forced_of_added", 4, truth, less="full rank", seed=None) for truth in REAL
+]
+leaks_of_low_ranks = at_equal_loss_by_three_truths.all("tto", (4, 8, 12), REAL)
+leaks_by_real_truths = at_equal_loss_by_three_truths.all("tto", truth=REAL)
+divergences_of_rank_4 = at_equal_loss_by_three_truths.all("kl", 4, REAL)
+
 # Godey et al. (2024).
 _along, _imposed = kept("godey").along_training, kept("godey").imposed_rank
 _entropies = [
     rows.sort_values("step").value.tolist() for _, rows in _along.where("singular_entropy").frame.groupby("model")
 ]
+no_model_saturates = answer(none_saturates, no=not none_saturates)
 number_of_trainings = len(_entropies)
 ends_highest = sum(entropies[-1] == max(entropies) for entropies in _entropies)
 entropy_rises_to_the_end = answer(ends_highest == number_of_trainings, no=ends_highest < number_of_trainings)

@@ -79,6 +79,15 @@ smollm2_less_own_truth = _tto.where(truth="smollm2", less="truth")
 less_full_rank = _tto.where(less="rank 288")
 loss_of_smollm2, loss_of_own_truth = (kept("smollm2").losses("loss", arm=arm) for arm in ("smollm2", "truth"))
 
+# The same by a third truth, a real language model of another maker; and the truths held against each other.
+three = kept("real_truth")
+by_three_truths = three.real_truth.where("tto", kind="family")
+between_truths = three.real_truth.where("tto", kind="truth").by("model", "truth")
+at_equal_loss_by_three_truths, after_equal_steps_by_three_truths = (
+    three.equal_loss.over_windows().where(less=less, kind="family")
+    for less in ("equal loss on the windows", "rank 288")
+)
+
 # Pairs of a trunk and a head, full or narrow; what a narrow head costs, and what a narrow gradient does.
 square, wide_square = (kept(run).closed_square.by("measure", "rank", "kind") for run in ("gradient", "gradient_wide"))
 above_full_pair, wide_above_full_pair = (table.where(less="control") for table in (square, wide_square))

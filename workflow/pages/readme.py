@@ -1,9 +1,19 @@
 """Numbers of README.md beside those that pages share."""
 
-from pages.kept import TRUTHS, after_equal_steps, at_equal_loss, beside_fewer_bytes, kept, published, verdicts
+from pages.kept import (
+    TRUTHS,
+    after_equal_steps,
+    at_equal_loss,
+    at_equal_validation_loss,
+    beside_fewer_bytes,
+    kept,
+    published,
+    verdicts,
+)
 
 level = kept("replication").across_seeds.over_windows().where(less=None, kind="family")
 and_not_tested = f", {verdicts['not tested here']} not tested" * bool(verdicts["not tested here"])
+highest_at_equal_validation_loss = max(number.high for number in at_equal_validation_loss.all("tto"))
 default_tto = kept("default").oversmoothing.where("tto").by("rank")
 most_goes_at_equal_loss = all(  # of what a rank leaks more after equal steps, at each rank that is shown to leak more
     beside("tto", rank, truth).high < after_equal_steps("tto", rank, truth).low / 2
