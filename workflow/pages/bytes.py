@@ -7,6 +7,7 @@ from pages.kept import (
     benchmark,
     by_three_truths,
     kept,
+    level_by_three_truths,
     smollm2_less_own_truth,
 )
 
@@ -46,7 +47,7 @@ THREE = (*TRUTHS, "gemma")
 by_three = [
     (
         rank,
-        *(by_three_truths(rank, truth, less=None) for truth in THREE),
+        *(level_by_three_truths(rank, truth) for truth in THREE),
         by_three_truths(rank, "gemma", less="smollm2"),
         *(_at_equal_loss(rank, truth) for truth in THREE),
     )

@@ -28,6 +28,7 @@ from pages.kept import (
     by_three_truths,
     kept,
     less_stopped_trunk,
+    level_by_three_truths,
     none_saturates,
     real_head,
     three,
@@ -254,9 +255,7 @@ norm_outside = [real_head("norm_outside", text, "all").value for text in ("manua
 REAL = ("smollm2", "gemma")
 steps_by_gemma = [by_three_truths(low, "gemma", less=f"rank {high}") for low, high in pairwise((4, 8, 12, 16, 32))]
 full_rank_by_gemma_less_smollm2 = by_three_truths(288, "gemma", less="smollm2")
-_real_pairs = [
-    (between_truths(model, truth), by_three_truths(288, truth, less=None)) for model, truth in (REAL, REAL[::-1])
-]
+_real_pairs = [(between_truths(model, truth), level_by_three_truths(288, truth)) for model, truth in (REAL, REAL[::-1])]
 real_models_agree = answer(
     all(each.high < full.low / 3 for each, full in _real_pairs),
     no=any(each.low > full.high / 3 for each, full in _real_pairs),

@@ -82,6 +82,9 @@ loss_of_smollm2, loss_of_own_truth = (kept("smollm2").losses("loss", arm=arm) fo
 # The same by a third truth, a real language model of another maker; and the truths held against each other.
 three = kept("real_truth")
 by_three_truths = three.real_truth.where("tto", kind="family")
+level_by_three_truths, less_full_rank_by_three_truths = (
+    by_three_truths.where(less=less) for less in (None, "rank 288")
+)
 between_truths = three.real_truth.where("tto", kind="truth").by("model", "truth")
 at_equal_loss_by_three_truths, after_equal_steps_by_three_truths = (
     three.equal_loss.over_windows().where(less=less, kind="family")
