@@ -116,5 +116,7 @@ def test_kept_tables_have_these_rows_as_the_code_makes_them(name, shares):
     assert STUDIES / "smollm2/tables" in {path.parent for path in paths}
     for path in paths:
         kept = read_record(path).assign(low_crossed=np.nan, high_crossed=np.nan)  # of which it lacks the windows
+        bounded = kept.model[kept.measure.str.endswith("_at_most")]  # models of which bounds alone are known
+        kept = kept[~kept.model.isin(bounded.dropna())].reset_index(drop=True)
         again = with_added(kept, shares)
         pd.testing.assert_frame_equal(again.assign(table=name), kept, check_dtype=False, rtol=1e-2, atol=1e-4)
