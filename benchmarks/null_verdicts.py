@@ -23,11 +23,14 @@ from oversmoothing.claims.contrast import LEAST, LEVEL, Contrast, Outcome, decid
 from oversmoothing.claims.measured import WINDOWS, Measured, Rank
 from oversmoothing.tables.record import is_record, read_tables
 from studies.across_seeds.claims import CLAIMS as OF_SEEDS
+from studies.along_training.claims import CLAIMS as OF_TRAINING
 from studies.argmaxable_classes.claims import CLAIMS as OF_CLASSES
 from studies.byte_by_byte.claims import CLAIMS as OF_BYTES
 from studies.forced_part.claims import CLAIMS as OF_FORCED
+from studies.imposed_rank.claims import CLAIMS as OF_IMPOSED
 from studies.representation_ranks.claims import CLAIMS as OF_RANKS
 from studies.sample_quality.claims import CLAIMS as OF_SAMPLES
+from studies.saturation.claims import CLAIMS as OF_SATURATION
 
 KEPT = measuring.ROOT / "resources/studies"
 STAND_INS = {288: 512}  # the thesis's rank that ours stands for
@@ -64,6 +67,7 @@ def of_kept_runs() -> Iterator[tuple[str, Claim, str, Sequence[Contrast]]]:
         ("replication", [*CLAIMS, *OF_SEEDS, *OF_SAMPLES, *OF_BYTES, *OF_CLASSES, *OF_RANKS]),
         ("seeds", [*CLAIMS, *OF_SEEDS]),
         ("smollm2", [*CLAIMS, *OF_SEEDS, *OF_FORCED]),
+        ("godey", [*OF_TRAINING, *OF_SATURATION, *OF_IMPOSED]),
     ):
         paths = [path for path in (KEPT / run / "tables").glob("*.csv") if is_record(path)]
         tables = read_tables([*paths, *(KEPT / run / "tables").glob(f"{WINDOWS}.parquet")])

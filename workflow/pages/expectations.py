@@ -21,6 +21,7 @@ from pages.kept import (
     PARTS,
     TRUTHS,
     after_learning_on,
+    along_godey,
     at_equal_loss,
     at_equal_loss_by_three_truths,
     beside_fewer_bytes,
@@ -279,10 +280,7 @@ leaks_by_real_truths = at_equal_loss_by_three_truths.all("tto", truth=REAL)
 divergences_of_rank_4 = at_equal_loss_by_three_truths.all("kl", 4, REAL)
 
 # Godey et al. (2024).
-_along, _imposed = kept("godey").along_training, kept("godey").imposed_rank
-_entropies = [
-    rows.sort_values("step").value.tolist() for _, rows in _along.where("singular_entropy").frame.groupby("model")
-]
+_imposed, _entropies = kept("godey").imposed_rank, along_godey("singular_entropy")
 no_model_saturates = answer(none_saturates, no=not none_saturates)
 number_of_trainings = len(_entropies)
 ends_highest = sum(entropies[-1] == max(entropies) for entropies in _entropies)

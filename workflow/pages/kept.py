@@ -64,10 +64,15 @@ added_by_parts = kept("smollm2").best_head.over_windows().where(less="full rank"
 
 # What Godey et al. (2024) say: whether a model saturates, and how far above a law of losses it ends.
 _godey = kept("godey")
-_losses_along_training = [
-    rows.sort_values("step").value.tolist() for _, rows in _godey.along_training.where("loss").frame.groupby("model")
-]
-none_saturates = all(losses[-1] == min(losses) for losses in _losses_along_training)
+
+
+def along_godey(measure: str) -> list[list[float]]:
+    """Return the values of a measure along each training, from the first step to the last."""
+    trainings = _godey.along_training.where(measure).frame.sort_values("step").groupby("model")
+    return [of_training.tolist() for _, of_training in trainings.value]
+
+
+none_saturates = all(losses[-1] == min(losses) for losses in along_godey("loss"))
 above_law = {
     arm: of_seeds(_godey.saturation.column("value", measure="above_last", arm=arm))
     for arm in ("w16", "w32", "bn4", "bn8")

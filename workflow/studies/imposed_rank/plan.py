@@ -89,16 +89,17 @@ def rows(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     kinds = dict.fromkeys(arm.kind for arm in arms(config))
     known = by_name(config) | models(config)
-    widths = {seed: _width(known[name]) for seed, name in full_models(known.values()).items()}
+    full = full_models(known.values())
     return [
         row
         for row in model_rows(known, *kinds)
-        if None not in (row["rank"], row["seed"]) and _width(known[row["model"]]) in (None, widths.get(row["seed"]))
+        if None not in (row["rank"], row["seed"])
+        and not _narrower(known[row["model"]].shape, known[full[row["seed"]]].shape if row["seed"] in full else None)
     ]
 
 
-def _width(model: Model) -> int | None:
-    return model.shape["width"] if model.shape else None
+def _narrower(shape: Mapping[str, Any] | None, full: Mapping[str, Any] | None) -> bool:
+    return shape is not None and full is not None and shape["width"] < full["width"]
 
 
 def tables(run: Run) -> Iterator[Table]:
