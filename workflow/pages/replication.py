@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from pages.kept import CHAPTERS, TRUTHS, chance, kept, number_of_sentences, sentences
+from pages.kept import CHAPTERS, TRUTHS, benchmark, chance, kept, number_of_sentences, sentences
 
 Row = Mapping[str, Any]  # of tables/claims
 
@@ -67,5 +67,6 @@ sentences_of_godey = [
     (f"{row['statement']} ({row['place']})", row["test"], verdict_with_counts(row), least_certain(row))
     for row in _of_godey
 ]
+wrong_by_chance = benchmark.null_verdicts("wrong", case="godey")
 _law = [kept("godey").saturation(name, model=None) for name in ("A", "alpha", "B", "beta", "E")]
 outside_their_intervals = sum(not number.low <= number <= number.high for number in _law)
