@@ -11,10 +11,8 @@ WITHIN = tuple(f"scripts/oversmoothing/{name}/" for name in ("measures", *LIBRAR
 TIMED = {"Basis", "prepare", "reject_set", "reject_set_by_linear_programs"}
 ELSEWHERE = {  # what else calls them, and why
     "scripts/oversmoothing/commands/one_head/measure.py": {"Basis"},  # the type of an argument
-    "scripts/oversmoothing/comparison/stream.py": {"divergence"},  # of a model from itself: what of a KL is noise
     "scripts/oversmoothing/samples/bat.py": {"prepare", "reject_set"},  # a decoding draws what BAT leaves
     "workflow/studies/cut_frontier/measure.py": {"Basis"},  # the type of an argument
-    "workflow/studies/dimensions_needed/measure.py": {"divergence"},  # what a head forces is a part of it
     "workflow/studies/metric_cost/measure.py": TIMED,  # which it times
     "workflow/studies/real_head/sphere.py": {"BehindNorm"},  # whose norm lies in a file of its own
 }

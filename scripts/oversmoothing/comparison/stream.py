@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import log_softmax
 
 from oversmoothing.comparison.pair import Pair
 from oversmoothing.data.tokens.vocabulary import Vocabulary
-from oversmoothing.forced.divergence import divergence
+from oversmoothing.measures.entries.side_by_side import compared
 from oversmoothing.measures.window import Window
 from oversmoothing.models.byte_windows import readings
 from oversmoothing.models.device import Compute
@@ -65,14 +64,11 @@ class OfTokens:
             run_windows(self.model, tried, TRIED, self.compute.precision),
             strict=True,
         )
-        nats, changes = [], []
-        for one, other in both:
-            log_p, log_q = _log(one.logits), _log(other.logits)
-            at = np.arange(len(log_p)), one.target
-            nats.append(divergence(np.exp(log_p), log_q))
-            changes.append(abs(np.exp(log_p[at]) - np.exp(log_q[at])))
-        mean, largest = float(np.mean(nats)), float(np.max(nats))
-        return Noise(mean, largest, self.compute.precision, passages, float(np.mean(changes)))
+        found = [compared(other.logits, one.logits, one.target) for one, other in both]
+        nats, changes = (np.concatenate([of[name] for of in found]).astype(np.float64) for name in ("kl", "dp"))
+        return Noise(
+            float(nats.mean()), float(nats.max()), self.compute.precision, passages, float(abs(changes).mean())
+        )
 
     def windows(self, windows: pa.Table) -> Iterator[Seen]:
         """Yield each window once both models have read it."""
@@ -147,7 +143,3 @@ def _bytes(view: ByteView, text: bytes, start: int) -> tuple[np.ndarray, np.ndar
     found = view.next_bytes(text, start)
     with np.errstate(divide="ignore"):  # a softmax takes -inf back to 0
         return np.log(found.probabilities).astype(np.float32), found.dropped.astype(np.float32)
-
-
-def _log(logits: np.ndarray) -> np.ndarray:
-    return np.asarray(log_softmax(logits.astype(np.float64), axis=1))

@@ -16,9 +16,9 @@ from scipy.linalg import svd
 from scipy.special import log_softmax
 from tqdm import tqdm
 
-from oversmoothing.forced.divergence import divergence
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.measures.best_head import fits, forced_by
+from oversmoothing.measures.nearest import whole
 from oversmoothing.models.heads import read_model_head
 from oversmoothing.models.logit_files import read_logits
 from oversmoothing.numerics.spaced_positions import positions_of
@@ -65,7 +65,7 @@ def main(job: Job) -> None:
     columns["gap"][fitted], columns["gap"][~fitted] = best.gap, held.gap
     if log_q is not None:
         own = forced_by(head.weights, p[~fitted])
-        columns["trained"][~fitted], columns["kl"][~fitted] = own.forced, divergence(p[~fitted], log_q[~fitted])
+        columns["trained"][~fitted], columns["kl"][~fitted] = own.forced, whole(p[~fitted], log_q[~fitted])
         columns["gap"][~fitted] = np.maximum(held.gap, own.gap)
     found = {**at, **columns, "vocabulary": np.full(len(p), p.shape[1])}
     arrays = [pa.array(found[field.name], field.type, from_pandas=True) for field in HEADS]
