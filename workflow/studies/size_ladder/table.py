@@ -22,7 +22,6 @@ TITLE = "What a rank costs as models grow, by size and text."
 STOPPED = EQUAL[ON_WINDOWS]  # `less`: a full head of other steps that has the rank's loss on the windows
 BEST, TRAINED, FORCED, REST = "added_best", "added_trained", "added_forced", "added_rest"  # parts of `ADDED`, in nats
 SHARES = dict(zip(OF_BEST_HEAD, (BEST, TRAINED, FORCED), strict=True))
-RUNG = ["weights", "bytes", "step"]  # columns of the record that say which size and text a row is of
 
 
 def ladder_table(
