@@ -127,9 +127,19 @@ def test_nothing_of_a_size_held_out_is_made_for_the_predictions(config):
     assert starts == {"ladder/w16x1/", "ladder/w32x1/"}
 
 
+def test_sizes_held_out_are_measured_beside_a_ladder_and_predictions_made_before(config):
+    before = {"ladder": "ladder.csv", "predictions": "predictions.parquet"}
+    later = {**config, "size_ladder": {**config["size_ladder"], **before}}
+    assert [size.name for size in plan.sizes(later)] == ["w64x2"]
+    assert plan.rows(later, True) == plan.rows(config, True)
+    assert plan.files(later) == {f"size_ladder.{name}": file for name, file in before.items()}
+    assert list(plan.mistakes(later)) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
+        ({"ladder": "ladder.csv"}, "name them in size_ladder.predictions too"),
         ({"truth": "none"}, "size_ladder.truth: no truth is called 'none'; use one of stays"),
         ({"steps": []}, "size_ladder.steps"),
         ({"controls": [1800]}, "size_ladder.controls: 1800 is one of size_ladder.steps"),
@@ -270,14 +280,15 @@ def test_models_elsewhere_are_read_from_their_tables():
     assert found[16, OWN, "tto"] == pytest.approx(0.072 - 0.076)
 
 
-def test_the_outcomes_are_made_of_the_files_that_the_plan_names(seeds_of_a_law, tmp_path):
+@pytest.mark.parametrize("measured_yet", [True, False])
+def test_the_outcomes_are_made_of_the_files_that_the_plan_names(seeds_of_a_law, tmp_path, measured_yet):
     _, by_seed = seeds_of_a_law
     held = by_seed[by_seed.bytes == 4_000_000].assign(weights=8_000_000)
     for name, table in {"ladder": by_seed, "held_out": held}.items():
         write_csv(written(table, f"{name}_by_seed"), tmp_path / f"{name}.csv")
     rows = list(predictions(by_seed, PLACES, 5, 0))
     write_table(tmp_path / "predictions.parquet", pa.Table.from_pylist(rows, schema=PREDICTIONS), {})
-    files = {name: tmp_path / f"{name}.csv" for name in ("ladder", "held_out")}
+    files = {"ladder": tmp_path / "ladder.csv", "held_out": [tmp_path / "held_out.csv"] if measured_yet else []}
     files |= {
         "predictions": tmp_path / "predictions.parquet",
         "workstation": ROOT / "resources/studies/workstation/tables/forced.csv",
@@ -290,6 +301,7 @@ def test_the_outcomes_are_made_of_the_files_that_the_plan_names(seeds_of_a_law, 
     outcomes.main(made)
     table = read_record(made.output.csv)
     assert {"large", "workstation", "thesis", LAW} == set(table.arm)
+    assert (table.arm.eq("large") & table.measure.str.endswith(CAME)).any() == measured_yet
     assert value(table, arm="thesis", rank=4, measure="tto" + CAME, truth="stays")["value"] == pytest.approx(0.296)
     assert value(table, arm="workstation", rank=4, measure="tto" + CAME)["value"] == pytest.approx(0.332361)
     assert "Models of `workstation`" in made.output.markdown.read_text()

@@ -1,6 +1,7 @@
 """The ladder in the real DAG: a law of two small sizes predicts a third, and rung after rung shares one training."""
 
 import pyarrow.parquet as pq
+import yaml
 from study import TINY
 
 from oversmoothing.tables.record import chosen, read_record
@@ -40,3 +41,8 @@ def test_predictions_come_before_what_they_predict_and_the_tables_after(copy):
     assert outcomes.measure.str.endswith("_came").any()
     assert (copy.folder / "results/figures/scale.png").stat().st_size > 10_000
     assert copy.planned(*TABLES, config=config) == {}
+    later = {"ladder": "results/tables/scale_by_seed.csv", "predictions": PREDICTIONS}
+    (copy.folder / "later.yaml").write_text(yaml.safe_dump({"results": "later", "size_ladder": later}))
+    jobs = copy.planned("later/tables/scale_predictions.csv", config=(*config, "later.yaml"))
+    assert (jobs["train_trunk"], jobs["climb"], jobs["ladder_best"]) == (3, 4, 3)
+    assert "scale_table" not in jobs

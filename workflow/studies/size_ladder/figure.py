@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 
 from oversmoothing.tables.figures.style import handles, legend, named, rank_look, style, titled
 from oversmoothing.tables.record import chosen
+from studies.size_ladder.elsewhere import THESIS, WORKSTATION
 from studies.size_ladder.law import COEFFICIENTS, Law
 from studies.size_ladder.parts import OWN
 from studies.size_ladder.predict import LAW, SIZE_0, TEXT_0
@@ -59,13 +60,13 @@ def _rank(axes: Axes, rank: int, ladder: pd.DataFrame, held_out: pd.DataFrame, p
     points, held = (_means(table) for table in (ladder, held_out))
     axes.plot(*_drawn(points), **{**look, "linestyle": "none"})
     axes.plot(*_drawn(held), **{**look, "linestyle": "none", "marker": "*", "markersize": 11})
+    intervals = predicted[~predicted.place.isin([LAW, WORKSTATION, THESIS])]
     if (law := _law(chosen(predicted, place=LAW))) is not None:
-        widest = max([*points.weights, *held.weights])
+        widest = max([*points.weights, *held.weights, *intervals.weights])
         sizes = np.geomspace(points.weights.min(), widest, 40)
         for text in points.bytes.unique():
             y = law(sizes, float(text))
             axes.plot(OPERATIONS * sizes * float(text), y, color=look["color"], linewidth=1, alpha=0.7)
-    intervals = predicted[predicted.weights.isin(held.weights) & predicted.bytes.isin(held.bytes)]
     for _, row in intervals.dropna(subset="low").iterrows():
         at = OPERATIONS * float(row.weights) * float(row.bytes)
         axes.plot([at, at], [row.low, row.high], color=look["color"], linewidth=4, alpha=0.35)

@@ -42,7 +42,8 @@ def main(job: Job) -> None:
     settings = job.params.settings
     predicted, truth = read_table(job.input.predictions).to_pandas(), settings["truth"]
     losses, leaks = (read_csv(path, dtype={"model": str}) for path in (job.input.losses, job.input.leaks))
-    held_out = read_record(job.input.held_out)
+    ladder = read_record(job.input.ladder)
+    held_out = read_record(job.input.held_out[0]) if job.input.held_out else ladder.iloc[:0]
     came = [
         *of_ladder(held_out, settings["places"], PREDICTED),
         *of_workstation(read_record(job.input.workstation)),
@@ -50,7 +51,7 @@ def main(job: Job) -> None:
     ]
     table = outcomes_table(predicted, came, settings["unit"])
     write_record(job.output, table, outcomes_page(table, int(settings["resamples"])))
-    figure = draw(read_record(job.input.ladder), held_out, predicted, truth)
+    figure = draw(ladder, held_out, predicted, truth)
     write_figure(figure, [job.output.png, job.output.pdf, job.output.svg])
 
 

@@ -44,8 +44,9 @@ class Size:
 
 
 def sizes(config: Config) -> list[Size]:
-    """Return the sizes, in the config's order."""
-    return [Size(**entry) for entry in config["size_ladder"]["sizes"]]
+    """Return the sizes, in the config's order; those held out alone, if the ladder of the others was made before."""
+    section = config["size_ladder"]
+    return [size for entry in section["sizes"] if (size := Size(**entry)).held_out or not section["ladder"]]
 
 
 def member(config: Config, size: Size, rank: int, steps: int, seed: int) -> Trained:
@@ -201,7 +202,7 @@ def tables(run: Run) -> Iterator[Table]:
     section = run.config["size_ladder"]
     if not sizes(run.config):
         return
-    by_seed = {}
+    by_seed = {"scale": section["ladder"]} if section["ladder"] else {}
     folders = {size.name: size.folder for size in sizes(run.config)}
     for held_out, name, words in ((False, "scale", "the ladder"), (True, "scale_held_out", "the sizes held out")):
         models, of_sizes = rows(run.config, held_out), rungs(run.config, held_out)
@@ -230,14 +231,14 @@ def tables(run: Run) -> Iterator[Table]:
             table=Shown(name, "0 Findings", f"What a rank costs as models grow: {words}"),
             files={"seeds": by_seed[name]},
         )
-    if set(by_seed) == {"scale", "scale_held_out"}:
+    if "scale_held_out" in by_seed or section["predictions"]:
         yield Table(
             "scale_predictions_table",
             "outcomes.py",
             {
                 "predictions": section["predictions"] or predictions(run),
                 "ladder": by_seed["scale"],
-                "held_out": by_seed["scale_held_out"],
+                "held_out": [by_seed["scale_held_out"]] if "scale_held_out" in by_seed else [],
                 "workstation": run.kept_table("workstation", "forced"),
                 "losses": run.published_file("table_3_1"),
                 "leaks": run.published_file("table_4_1"),
@@ -279,14 +280,16 @@ def mistakes(config: Config) -> Iterator[str]:
             yield f"size_ladder.sizes: rank {max(size.ranks)} is no lower than the width {size.width}; leave it out"
             return
         yield from branches.mistakes(learners(config, size).values())
-    if all(size.held_out for size in sizes(config)):
+    if section["ladder"] and not section["predictions"]:
+        yield "size_ladder.ladder: predictions come from the run that made it; name them in size_ladder.predictions too"
+    if all(size.held_out for size in sizes(config)) and not section["ladder"]:
         yield "size_ladder.sizes: all are held_out, and the law is fitted to the others; add one"
 
 
 def files(config: Config) -> dict[str, str]:
-    """Return the file of predictions that were made before, if the config names one."""
-    given = config["size_ladder"]["predictions"]
-    return {"size_ladder.predictions": given} if given else {}
+    """Return the files of predictions and of the ladder that were made before, if the config names them."""
+    section = config["size_ladder"]
+    return {f"size_ladder.{name}": section[name] for name in ("predictions", "ladder") if section[name]}
 
 
 def work(config: Config) -> list[dict[str, Any]]:
