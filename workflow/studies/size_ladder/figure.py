@@ -42,9 +42,9 @@ def draw(ladder: pd.DataFrame, held_out: pd.DataFrame, predicted: pd.DataFrame, 
             axes.set_xlabel("operations of training: 6 x weights of the blocks x bytes read")
         titled(
             figure,
-            "Does what a rank costs move from the head to the trunk as models grow?",
-            "Points: means over seeds, one for each size and text. Lines: the law fitted to them, by text. Stars: "
-            "sizes held out of it; bars: what it predicted of them, 95 %. Values of 0 or less are not drawn.",
+            "Does what a rank costs move from what its head forces to the rest as models grow?",
+            "Points: means over seeds, one for each size and text. Lines: the law fitted to them, by text. Bars: what "
+            "it predicts of a size held out, 95 % of single seeds; stars: what came. Values of 0 or less are left out.",
         )
         looks = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
         others = [

@@ -8,13 +8,13 @@ from oversmoothing.claims.story.answers import selected
 from oversmoothing.tables.record import chosen
 from studies.forced_part.added import FORCED as FORCED_SHARE
 from studies.forced_part.added import LESS
-from studies.size_ladder.outcomes import CAME, inside
+from studies.size_ladder.outcomes import CAME, counted, inside
 from studies.size_ladder.predict import LAW
 
 
 def shares_by_size(table: pd.DataFrame) -> Iterator[str]:
-    """Yield, for each truth and rank, the share that heads force at the least and at the most compute."""
-    shares = selected(table, measure=FORCED_SHARE, less=LESS)
+    """Yield, for each truth and rank, the share that heads force at the least and most compute with several seeds."""
+    shares = selected(table, measure=FORCED_SHARE, less=LESS).dropna(subset="low_crossed")
     for (truth, rank), own in shares.groupby(["truth", "rank"], sort=False):
         ordered = own.assign(compute=own.weights.astype(float) * own.bytes.astype(float)).sort_values("compute")
         least, most = ordered.iloc[0], ordered.iloc[-1]
@@ -32,16 +32,19 @@ def shares_by_size(table: pd.DataFrame) -> Iterator[str]:
 
 
 def hits(table: pd.DataFrame) -> Iterator[str]:
-    """Yield for each place how many predictions with an interval hold what came."""
+    """Yield for each place how many predictions of loss, TTO and KL hold what came."""
     for place, own in table[(table.arm != LAW).fillna(False)].groupby("arm", sort=False):
         verdicts = []
-        for row in own[~own.measure.str.endswith(CAME)].to_dict("records"):
+        for row in own[[counted(str(place), name) for name in own.measure]].to_dict("records"):
             truth = None if pd.isna(row["truth"]) else row["truth"]
             came = chosen(own, measure=row["measure"] + CAME, rank=row["rank"], truth=truth)
             verdicts += [inside(row, value) for value in came.value]
         told = [verdict for verdict in verdicts if verdict != "-"]
         if told:
-            yield f"Of {place}, {told.count('yes')} of {len(told)} predictions hold what came in their 95 % interval."
+            yield (
+                f"Of {place}, {told.count('yes')} of {len(told)} predictions of loss, TTO and KL hold what came in "
+                "their 95 % interval."
+            )
 
 
 def _share(row: pd.Series) -> str:

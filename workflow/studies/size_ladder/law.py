@@ -87,19 +87,19 @@ def fit(size: np.ndarray, text: np.ndarray, y: np.ndarray, start: Law | None = N
 
 @dataclass(frozen=True)
 class Fitted:
-    """A law, and the laws of other draws of seeds, each with a factor exp(e) of the law's own error."""
+    """A law, and laws as it might have been fitted, each with a factor exp(e) by which an outcome may be off it."""
 
     law: Law
     draws: Sequence[tuple[Law, float]]
     scatter: float  # standard deviation of log y around the law; NaN where as many coefficients as points were fitted
 
     def predict(self, size: float, text: float) -> tuple[float, float, float]:
-        """Return y at N and D, and its 95 % interval over the draws."""
+        """Return y at N and D, and the 95 % interval of what a single seed shows there."""
         drawn = [float(law(size, text)) * error for law, error in self.draws]
         return (float(self.law(size, text)), *_interval(drawn))
 
     def coefficients(self) -> Mapping[str, tuple[float, float, float]]:
-        """Return each coefficient and its 95 % interval over the draws of seeds."""
+        """Return each coefficient and its 95 % interval over the draws."""
         return {
             name: (getattr(self.law, name), *_interval([getattr(law, name) for law, _ in self.draws]))
             for name in COEFFICIENTS
@@ -107,31 +107,48 @@ class Fitted:
 
 
 def resampled(size: np.ndarray, text: np.ndarray, values: Sequence[np.ndarray], resamples: int, seed: int) -> Fitted:
-    """Return the law of means over seeds, and those of means over seeds that are drawn anew at each rung.
+    """Return the law of means over seeds, and laws of means as they might have come.
+
+    The points lie around the law by what seeds do and by what the law does not hold, and both are in the scatter of
+    log y. A draw takes another scatter, as far as the degrees of freedom leave it open, moves all points off the law by
+    it, and fits a law to them; an outcome lies off that law as a point does. Of the variance of points, what is due to
+    seeds falls with their number at a rung, which of an outcome is one.
 
     Parameters
     ----------
     size, text : arrays, shape (n,)
         N and D of each rung.
     values : arrays, each of shape (seeds,)
-        What a rank costs at each rung, by seed; their means must be above 0. A draw with a mean of 0 or less is left
-        out, as the law has none.
+        What a rank costs at each rung, by seed; their means must be above 0.
     resamples, seed : int
-        Number of draws, and the seed of the draws. There are none where neither seeds nor points beyond the law's
-        coefficients say how far it may be off.
+        Number of draws, and the seed of the draws. Where there are as many points as coefficients, nothing says how far
+        the law is off: then seeds are drawn anew at each rung, and a draw with a mean of 0 or less is left out. Without
+        several seeds there are no draws.
     """
     rng = np.random.default_rng(seed)
-    law = fit(size, text, np.array([own.mean() for own in values]))
+    means = np.array([own.mean() for own in values])
+    law = fit(size, text, means)
     free = len(values) - len(COEFFICIENTS)
-    apart = np.log([own.mean() for own in values]) - np.log(law(size, text))
-    scatter = float(np.sqrt((apart**2).sum() / free)) if free else float("nan")
+    if not free:
+        again = resamples if max(map(len, values)) > 1 else 0
+        drawn = [np.array([rng.choice(own, len(own)).mean() for own in values]) for _ in range(again)]
+        return Fitted(law, [(fit(size, text, own, law), 1.0) for own in drawn if (own > 0).all()], float("nan"))
+    said = law(size, text)
+    scatter = float(np.sqrt(((np.log(means) - np.log(said)) ** 2).sum() / free))
+    of_seeds = np.array([1 / len(own) for own in values] + [1.0])  # of an outcome, too
+    variance = scatter**2 + _variance_of_a_seed(values) * (of_seeds - of_seeds[:-1].mean())
     draws = []
-    for _ in range(resamples if free or max(map(len, values)) > 1 else 0):
-        means = np.array([rng.choice(own, len(own)).mean() for own in values])
-        error = float(np.exp(rng.normal() * scatter)) if free else 1.0
-        if (means > 0).all():
-            draws.append((fit(size, text, means, law), error))
+    for _ in range(resamples):
+        wider = free / rng.chisquare(free)
+        off = np.exp(rng.normal(size=len(of_seeds)) * np.sqrt(np.maximum(wider * variance, 0)))
+        draws.append((fit(size, text, said * off[:-1], law), float(off[-1])))
     return Fitted(law, draws, scatter)
+
+
+def _variance_of_a_seed(values: Sequence[np.ndarray]) -> float:
+    """Return the variance of log y between seeds of a rung, to first order, from all rungs; 0 without several seeds."""
+    squares = sum((((own - own.mean()) / own.mean()) ** 2).sum() for own in values)
+    return float(squares / free) if (free := sum(len(own) - 1 for own in values)) else 0.0
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float]:

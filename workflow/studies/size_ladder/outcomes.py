@@ -17,7 +17,7 @@ from oversmoothing.tables.story import legend
 from studies.forced_part.added import LESS
 from studies.leak_at_equal_loss.table import LOSS as VALIDATION
 from studies.leak_at_equal_loss.table import ON_WINDOWS
-from studies.size_ladder.elsewhere import of_ladder, of_thesis, of_workstation
+from studies.size_ladder.elsewhere import THESIS, of_ladder, of_thesis, of_workstation
 from studies.size_ladder.figure import draw
 from studies.size_ladder.predict import LAW, PREDICTED
 from studies.size_ladder.table import ADDED, BEST, FORCED, REST, TRAINED
@@ -115,6 +115,11 @@ def outcomes_page(table: pd.DataFrame, draws: int) -> Page:
 
 
 COLUMNS = {"floor": "floor", "scale": "scale", "a": "of_size", "b": "of_text", "error of log y": "scatter"}
+
+
+def counted(place: str, measure: str) -> bool:
+    """Return whether a prediction counts when hits are: of loss, TTO and KL, as the others say much the same again."""
+    return measure in (VALIDATION if place == THESIS else ON_WINDOWS, "tto", "kl")
 
 
 def inside(row: dict[str, Any], came: float) -> str:

@@ -185,8 +185,13 @@ def predictions(run: Run) -> str:
 def law_settings(config: Config) -> dict[str, Any]:
     """Return settings on which the law and its predictions depend."""
     places = {(row["size"], row["steps"]): row for row in rows(config, True)}
+    ranks = {size.name: list(size.ranks) for size in sizes(config)}
     held = [
-        {"place": f"{of['size']}-{of['steps']}steps", **{key: places[of["size"], of["steps"]][key] for key in BOTH}}
+        {
+            "place": f"{of['size']}-{of['steps']}steps",
+            "ranks": ranks[of["size"]],
+            **{key: places[of["size"], of["steps"]][key] for key in BOTH},
+        }
         for of in rungs(config, True)
     ]
     return settings(

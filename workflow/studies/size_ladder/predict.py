@@ -16,11 +16,14 @@ from studies.leak_at_equal_loss.table import LOSS as VALIDATION
 from studies.leak_at_equal_loss.table import ON_WINDOWS
 from studies.size_ladder.elsewhere import places
 from studies.size_ladder.law import Fitted, resampled
+from studies.size_ladder.parts import OWN
 from studies.size_ladder.table import ADDED, BEST, FORCED, REST, TRAINED
 
 logger = logging.getLogger(__name__)
 
+AT_MOST_1 = ("tto", "tv")  # beyond it a law says nothing
 PREDICTED = (ON_WINDOWS, VALIDATION, "tto", "tv", "kl", ADDED, BEST, TRAINED, FORCED, REST)
+PLACE = ("place", "weights", "bytes")
 LAW = "law"  # in the place of a place: a coefficient
 SCATTER, SIZE_0, TEXT_0 = "scatter", "size_0", "text_0"
 PREDICTIONS = pa.schema(
@@ -33,7 +36,7 @@ PREDICTIONS = pa.schema(
         ("measure", pa.string()),  # what the rank adds to full rank
         ("coefficient", pa.string()),  # null of a prediction
         ("value", pa.float64()),
-        ("low", pa.float64()),  # 95 % interval: over draws of seeds and, of a prediction, the law's own error
+        ("low", pa.float64()),  # 95 % interval; of a prediction, of what a single seed shows
         ("high", pa.float64()),
         ("note", pa.string()),  # why there is no number
     ]
@@ -52,13 +55,18 @@ def predictions(
 ) -> Iterator[dict[str, Any]]:
     """Yield the coefficients of each law and its predictions, of sizes held out and of models elsewhere.
 
-    Where a law cannot be fitted, `note` says why.
+    `held` has ``place``, ``weights``, ``bytes`` and ``ranks``. Where there is no law or no prediction, `note` says why.
+    Best heads for the truth that stays are the same at all sizes, so there is no law of them.
     """
-    shown = by_seed[by_seed.measure.isin(PREDICTED)]
+    same = (by_seed.measure == BEST) & (by_seed.truth != OWN)
+    shown = by_seed[by_seed.measure.isin(PREDICTED) & ~same]
     for (measure, truth, rank), own in shown.groupby(["measure", "truth", "rank"], dropna=False, sort=False):
         known = {"rank": int(rank), "truth": None if pd.isna(truth) else truth, "measure": measure}
         elsewhere = [place for place in places() if place["rank"] == rank]
-        at = [*({**place, "rank": int(rank)} for place in held), *elsewhere]
+        at = [
+            *({**{of: place[of] for of in PLACE}, "rank": int(rank)} for place in held if rank in place["ranks"]),
+            *elsewhere,
+        ]
         try:
             fitted = law_of(own, resamples, seed)
         except ValueError as error:
@@ -72,7 +80,12 @@ def predictions(
             yield {**known, "place": LAW, "coefficient": name, "value": value}
         for place in at:
             value, low, high = fitted.predict(place["weights"], place["bytes"])
-            yield {**known, **place, "value": value, "low": low, "high": high}
+            if measure not in AT_MOST_1:
+                yield {**known, **place, "value": value, "low": low, "high": high}
+            elif value <= 1:
+                yield {**known, **place, "value": value, "low": low, "high": min(high, 1)}
+            else:
+                yield {**known, **place, "note": f"the law says {value:.3g}, and {measure} is at most 1"}
 
 
 def law_of(own: pd.DataFrame, resamples: int, seed: int) -> Fitted:

@@ -1,0 +1,101 @@
+"""Numbers of the ladder of sizes, which several pages quote: what a rank costs by size and text, and a law of it."""
+
+import math
+from collections.abc import Sequence
+
+from scipy.stats import t
+
+from oversmoothing.tables.quantities import Quantity, Table
+from pages.kept import kept
+from studies.forced_part.added import LESS
+from studies.size_ladder.outcomes import CAME, counted, inside
+from studies.size_ladder.parts import EFFECTIVE_RANK, OWN
+from studies.size_ladder.predict import LAW
+from studies.size_ladder.table import STOPPED
+
+STAYS = "smollm2"
+TRUTHS_OF_LADDER = (OWN, STAYS)
+FORCED_SHARE = "forced_of_added"
+ladder = kept("scale")
+_scale = ladder.scale.over_windows()
+_rungs = sorted(set(zip(_scale.frame.weights, _scale.frame.bytes, strict=True)))
+_by_seed = ladder.scale_by_seed
+smallest = _rungs[0]  # (weights, bytes)
+largest = _rungs[-1]
+
+
+def of_rung(table: Table, rung: tuple[float, float]) -> Table:
+    """Return the rows of one size and text."""
+    return table.where(weights=rung[0], bytes=rung[1])
+
+
+def added_at(rung: tuple[float, float], measure: str, rank: int, truth: str | None = None) -> Quantity:
+    """Return what a rank adds to full rank's measure at a size and text; of a share, which part of the KL added."""
+    return of_rung(_scale, rung)(measure, rank, truth, less=LESS)
+
+
+def grown(measure: str, rank: int, truth: str | None = None) -> Quantity:
+    """Return by how much what a rank adds is more at the largest size with the most text than at the smallest.
+
+    The trainings of two sizes are no pairs, and a size may have one. So the 95 % interval is by Student's t from the
+    variance between seeds of all sizes and texts, which counts once for both texts of a training.
+    """
+    frame = _by_seed.where(measure, rank, truth).frame
+    of_rungs = frame.groupby(["weights", "bytes"]).value
+    variance = float(((frame.value - of_rungs.transform("mean")) ** 2).sum() / (len(frame) - of_rungs.ngroups))
+    free = int((frame.groupby("weights").seed.nunique() - 1).sum())
+    most, least = (of_rungs.get_group(rung) for rung in (largest, smallest))
+    half = float(t.ppf(0.975, free)) * math.sqrt(variance * (1 / len(most) + 1 / len(least)))
+    value = float(most.mean() - least.mean())
+    return Quantity(value, {"low": value - half, "high": value + half})
+
+
+def million(weights: float) -> str:
+    """Return a number of weights in millions."""
+    return f"{weights / 1e6:.2f}"
+
+
+def megabytes(size: float) -> str:
+    """Return bytes of text in MB."""
+    return f"{size / 1e6:.1f}"
+
+
+def by_rung(rank: int, measures: Sequence[str]) -> list[tuple[str | Quantity, ...]]:
+    """Return a row for each size and text: both, then measures of what a rank adds, by each truth in turn."""
+    return [
+        (
+            million(rung[0]),
+            megabytes(rung[1]),
+            *(added_at(rung, measure, rank, truth) for truth in TRUTHS_OF_LADDER for measure in measures),
+        )
+        for rung in _rungs
+    ]
+
+
+effective_ranks_of_rank_4 = _scale.all(EFFECTIVE_RANK, 4, None, less=None)
+at_equal_loss_by_rung = {truth: _scale.all("tto", 4, truth, less=STOPPED) for truth in TRUTHS_OF_LADDER}
+_predicted = ladder.scale_predictions.by("measure", "rank", "truth", "arm")
+
+
+def of_law(measure: str, coefficient: str, rank: int, truth: str | None = None) -> Quantity:
+    """Return a coefficient of the law of what a rank adds."""
+    return _predicted(f"{measure}_{coefficient}", rank, truth, LAW, less=LESS)
+
+
+def outcomes(place: str) -> list[tuple[Quantity, Quantity, bool]]:
+    """Return the predictions of a place of loss, TTO and KL, what came, and whether it lies in the interval."""
+    rows = _predicted.where(arm=place).frame.to_dict("records")
+    came = {(row["measure"], row["rank"], str(row["truth"])): row["value"] for row in rows}
+    return [
+        (Quantity(row["value"], row), Quantity(came[key], {}), inside(row, came[key]) == "yes")
+        for row in rows
+        if counted(place, row["measure"])
+        and (key := (row["measure"] + CAME, row["rank"], str(row["truth"]))) in came
+        and inside(row, came[key]) in ("yes", "no")
+    ]
+
+
+def held(place: str) -> tuple[int, int]:
+    """Return how many predictions of a place hold what came in their interval, and how many have one."""
+    found = outcomes(place)
+    return sum(yes for _, _, yes in found), len(found)
