@@ -136,6 +136,14 @@ def test_sizes_held_out_are_measured_beside_a_ladder_and_predictions_made_before
     assert list(plan.mistakes(later)) == []
 
 
+def test_a_size_to_be_measured_later_is_predicted_and_not_trained(config):
+    sizes = [*SIZES[:2], {**SIZES[2], "held_out": "later"}]
+    later = {**config, "size_ladder": {**config["size_ladder"], "sizes": sizes}}
+    assert [size.name for size in plan.sizes(later)] == ["w16x1", "w32x1"]
+    assert plan.law_settings(later) == plan.law_settings(config)
+    assert list(plan.mistakes(later)) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -18,7 +18,7 @@ from plan.texts import Text
 
 Config = Mapping[str, Any]
 Rows = list[dict[str, Any]]
-BOTH = ("weights", "bytes")  # what the law is a function of
+LATER = "later"  # in place of True: held out, predicted, and measured in another run
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Size:
     heads: int
     seeds: Sequence[int]
     ranks: Sequence[int]
-    held_out: bool = False
+    held_out: bool | str = False
 
     @property
     def name(self) -> str:
@@ -43,10 +43,15 @@ class Size:
         return f"ladder/{self.name}/"
 
 
+def listed(config: Config) -> list[Size]:
+    """Return the sizes, in the config's order."""
+    return [Size(**entry) for entry in config["size_ladder"]["sizes"]]
+
+
 def sizes(config: Config) -> list[Size]:
-    """Return the sizes, in the config's order; those held out alone, if the ladder of the others was made before."""
-    section = config["size_ladder"]
-    return [size for entry in section["sizes"] if (size := Size(**entry)).held_out or not section["ladder"]]
+    """Return the sizes that this run measures; those held out alone, if the ladder of the others was made before."""
+    before = config["size_ladder"]["ladder"]
+    return [size for size in listed(config) if size.held_out != LATER and (size.held_out or not before)]
 
 
 def member(config: Config, size: Size, rank: int, steps: int, seed: int) -> Trained:
@@ -182,20 +187,25 @@ def predictions(run: Run) -> str:
     return f"{run.results}/scale_predictions.parquet"
 
 
+def places(config: Config) -> Rows:
+    """Return of each size held out and number of steps what it is called, its ranks, weights and bytes of text."""
+    held = [size for size in listed(config) if size.held_out]
+    full = [(size, own_truth(config, size, steps)) for size in held for steps in config["size_ladder"]["steps"]]
+    return [
+        {
+            "place": f"{size.name}-{steps_of(model)}steps",
+            "ranks": list(size.ranks),
+            "weights": block_matrices(model.shape),
+            "bytes": trained_bytes(model.settings),
+        }
+        for size, model in full
+    ]
+
+
 def law_settings(config: Config) -> dict[str, Any]:
     """Return settings on which the law and its predictions depend."""
-    places = {(row["size"], row["steps"]): row for row in rows(config, True)}
-    ranks = {size.name: list(size.ranks) for size in sizes(config)}
-    held = [
-        {
-            "place": f"{of['size']}-{of['steps']}steps",
-            "ranks": ranks[of["size"]],
-            **{key: places[of["size"], of["steps"]][key] for key in BOTH},
-        }
-        for of in rungs(config, True)
-    ]
     return settings(
-        places=held,
+        places=places(config),
         truth=config["size_ladder"]["truth"],
         resamples=config["size_ladder"]["resamples"],
         seed=config["statistics"]["seed"],
@@ -213,7 +223,7 @@ def tables(run: Run) -> Iterator[Table]:
         models, of_sizes = rows(run.config, held_out), rungs(run.config, held_out)
         if not models:
             continue
-        places = [{"text": folders[row["size"]], "model": row["model"]} for row in models]
+        made = [{"text": folders[row["size"]], "model": row["model"]} for row in models]
         texts = {"", *(folders[rung["size"]] for rung in of_sizes)}
         ranks = {row["rank"] for row in models}
         fitted = [of for of in best_heads(run.config) if of["text"] in texts and of["rank"] in ranks]
@@ -222,8 +232,8 @@ def tables(run: Run) -> Iterator[Table]:
             f"{name}_table",
             "show.py",
             {
-                "measured": [measured(run).format(**place) for place in places],
-                "histories": [run.on_any_text(run.history).format(**place) for place in places],
+                "measured": [measured(run).format(**of) for of in made],
+                "histories": [run.on_any_text(run.history).format(**of) for of in made],
                 "best": [best(run).format(text=of["text"], model=of["truth"], rank=of["rank"]) for of in fitted],
             },
             settings(
@@ -236,7 +246,7 @@ def tables(run: Run) -> Iterator[Table]:
             table=Shown(name, "0 Findings", f"What a rank costs as models grow: {words}"),
             files={"seeds": by_seed[name]},
         )
-    if "scale_held_out" in by_seed or section["predictions"]:
+    if section["predictions"] or places(run.config):
         yield Table(
             "scale_predictions_table",
             "outcomes.py",
@@ -271,8 +281,8 @@ def mistakes(config: Config) -> Iterator[str]:
         return
     if again := sorted(set(section["steps"]) & set(section["controls"])):
         yield f"size_ladder.controls: {again[0]} is one of size_ladder.steps; leave it out"
-    called = [size.name for size in sizes(config)]
-    for size in sizes(config):
+    called = [size.name for size in listed(config)]
+    for size in listed(config):
         if called.count(size.name) > 1:
             yield f"size_ladder.sizes: two have a width of {size.width} and {size.layers} layers; keep one"
             return
@@ -287,7 +297,7 @@ def mistakes(config: Config) -> Iterator[str]:
         yield from branches.mistakes(learners(config, size).values())
     if section["ladder"] and not section["predictions"]:
         yield "size_ladder.ladder: predictions come from the run that made it; name them in size_ladder.predictions too"
-    if all(size.held_out for size in sizes(config)) and not section["ladder"]:
+    if all(size.held_out for size in listed(config)) and not section["ladder"]:
         yield "size_ladder.sizes: all are held_out, and the law is fitted to the others; add one"
 
 

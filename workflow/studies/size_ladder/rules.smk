@@ -59,7 +59,7 @@ if LADDER:
         script:
             "best.py"
 
-    if any(size.held_out for size in LADDER.values()) and not config["size_ladder"]["ladder"]:
+    if size_ladder.places(config) and not config["size_ladder"]["ladder"]:
 
         rule predict_scale:
             input:
