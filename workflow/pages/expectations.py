@@ -46,6 +46,21 @@ from pages.other_heads import (
     lowest_rate_after_1600_steps,
     under_zeros,
 )
+from pages.scale import (
+    FORCED_SHARE,
+    STAYS,
+    TRUTHS_OF_LADDER,
+    at_equal_loss_by_rung,
+    effective_ranks_of_rank_4,
+    grown,
+    held,
+)
+from studies.leak_at_equal_loss.table import ON_WINDOWS
+from studies.size_ladder.elsewhere import THESIS, WORKSTATION
+from studies.size_ladder.parts import OWN
+from studies.size_ladder.table import REST
+
+ELSEWHERE = (WORKSTATION, THESIS)
 
 
 def answer(yes: bool, no: bool = False) -> str:
@@ -278,6 +293,24 @@ shares_by_real_truths = [
 leaks_of_low_ranks = at_equal_loss_by_three_truths.all("tto", (4, 8, 12), REAL)
 leaks_by_real_truths = at_equal_loss_by_three_truths.all("tto", truth=REAL)
 divergences_of_rank_4 = at_equal_loss_by_three_truths.all("kl", 4, REAL)
+
+# As models grow.
+grown_at_rank_4 = {
+    name: grown(measure, 4, truth)
+    for name, measure, truth in (
+        ("loss", ON_WINDOWS, None),
+        *((f"{metric} {truth}", metric, truth) for metric in ("tto", "kl") for truth in TRUTHS_OF_LADDER),
+    )
+}
+grown_at_rank_16 = [grown("tto", 16, truth) for truth in TRUTHS_OF_LADDER]
+share_grown, rest_grown = ({truth: grown(of, 4, truth) for truth in TRUTHS_OF_LADDER} for of in (FORCED_SHARE, REST))
+share_falls_less_by_smollm2 = answer(
+    share_grown[OWN].high < share_grown[STAYS].low, no=share_grown[STAYS].high < share_grown[OWN].low
+)
+least_effective_rank = min(effective_ranks_of_rank_4)
+fewer_than_half_elsewhere = answer(
+    all(2 * yes < of for yes, of in map(held, ELSEWHERE)), no=all(2 * yes >= of for yes, of in map(held, ELSEWHERE))
+)
 
 # Godey et al. (2024).
 _imposed, _entropies = kept("godey").imposed_rank, along_godey("singular_entropy")

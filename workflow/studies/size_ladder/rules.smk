@@ -54,7 +54,7 @@ if LADDER:
             **per_attempt(mem_mb=2000, runtime=60),
         params:
             settings=lambda wildcards: settings(
-                rank=int(wildcards.rank), per_window=config["size_ladder"]["per_window"]
+                rank=int(wildcards.rank), per_window=config["size_ladder"]["best_per_window"]
             ),
         script:
             "best.py"
