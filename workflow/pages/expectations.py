@@ -54,11 +54,18 @@ from pages.scale import (
     effective_ranks_of_rank_4,
     grown,
     held,
+    largest,
+    megabytes,
+    million,
+    outcomes,
+    smallest,
 )
 from studies.leak_at_equal_loss.table import ON_WINDOWS
 from studies.size_ladder.elsewhere import THESIS, WORKSTATION
 from studies.size_ladder.parts import OWN
 from studies.size_ladder.table import REST
+
+__all__ = ["at_equal_loss_by_rung", "largest", "megabytes", "million", "smallest"]  # named by the page
 
 ELSEWHERE = (WORKSTATION, THESIS)
 
@@ -307,7 +314,19 @@ share_grown, rest_grown = ({truth: grown(of, 4, truth) for truth in TRUTHS_OF_LA
 share_falls_less_by_smollm2 = answer(
     share_grown[OWN].high < share_grown[STAYS].low, no=share_grown[STAYS].high < share_grown[OWN].low
 )
+list_of_growth = list(grown_at_rank_4.values())
 least_effective_rank = min(effective_ranks_of_rank_4)
+
+
+def least_effective_rank_is_above(bound: float) -> str:
+    """Return whether all effective ranks of what enters a head of rank 4 are above a bound, one of them of one seed."""
+    return answer(least_effective_rank > bound, no=least_effective_rank <= bound)
+
+
+hits_elsewhere = [f"{yes} of {of}" for yes, of in map(held, ELSEWHERE)]
+(thesis_tto_predicted,) = (
+    number for number, _, _ in outcomes(THESIS) if (number.measure, number.rank, number.truth) == ("tto", 4, OWN)
+)
 fewer_than_half_elsewhere = answer(
     all(2 * yes < of for yes, of in map(held, ELSEWHERE)), no=all(2 * yes >= of for yes, of in map(held, ELSEWHERE))
 )

@@ -16,6 +16,7 @@ from oversmoothing.tables.quantities import (
     share_of_means,
     slope,
 )
+from pages import scale
 from pages.kept import (
     NAMES,
     PARTS,
@@ -242,4 +243,22 @@ def left_by_greedy(truth: str, rank: int) -> Quantity:
 # What would lift it?
 more_than_as_many_operations = (
     kept("explanations").explanations.where("tto", 4, law=None, less="equal operations").by("kind")
+)
+
+
+# Where does a rank's cost go as models grow?
+rank_4_by_rung = scale.by_rung(4, ("tto", "kl", scale.FORCED_SHARE))
+growth_of_rank_4 = [scale.grown(metric, 4, truth) for metric in ("tto", "kl") for truth in scale.TRUTHS_OF_LADDER]
+growth_of_ranks_8_and_16 = [scale.grown("tto", rank, truth) for rank in (8, 16) for truth in scale.TRUTHS_OF_LADDER]
+growth_of_shares, growth_of_rest = (
+    [scale.grown(of, 4, truth) for truth in scale.TRUTHS_OF_LADDER] for of in (scale.FORCED_SHARE, scale.REST)
+)
+at_equal_loss_by_rung = scale.at_equal_loss_by_rung
+widest_at_equal_loss = max(at_equal_loss_by_rung["own"])
+least_at_equal_loss_by_smollm2 = max(at_equal_loss_by_rung["smollm2"])
+hits_elsewhere = [f"{yes} of {of}" for yes, of in map(scale.held, (scale.WORKSTATION, scale.THESIS))]
+((thesis_tto_predicted, thesis_tto_came),) = (
+    (number, came)
+    for number, came, _ in scale.outcomes(scale.THESIS)
+    if (number.measure, number.rank, number.truth) == ("tto", 4, "own")
 )

@@ -10,7 +10,11 @@ from pages.kept import (
     published,
     verdicts,
 )
+from pages.scale import at_equal_loss_by_rung, largest, million, smallest
 
+__all__ = ["largest", "million", "smallest"]  # named by the page
+
+widest_at_equal_loss = max(at_equal_loss_by_rung["own"])
 level = kept("replication").across_seeds.over_windows().where(less=None, kind="family")
 and_not_tested = f", {verdicts['not tested here']} not tested" * bool(verdicts["not tested here"])
 highest_at_equal_validation_loss = max(number.high for number in at_equal_validation_loss.all("tto"))

@@ -8,10 +8,13 @@ from scipy.stats import t
 from oversmoothing.tables.quantities import Quantity, Table
 from pages.kept import kept
 from studies.forced_part.added import LESS
+from studies.size_ladder.elsewhere import THESIS, WORKSTATION
 from studies.size_ladder.outcomes import CAME, counted, inside
 from studies.size_ladder.parts import EFFECTIVE_RANK, OWN
 from studies.size_ladder.predict import LAW
-from studies.size_ladder.table import STOPPED
+from studies.size_ladder.table import REST, STOPPED
+
+__all__ = ["REST", "THESIS", "WORKSTATION"]  # beside what stands here
 
 STAYS = "smollm2"
 TRUTHS_OF_LADDER = (OWN, STAYS)
