@@ -10,7 +10,8 @@ from schemas.describe import ROOT, SOURCES, needed_ranks, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
-        Python 3.11 to 3.13; equal_loss, 0.007); at most 0.007 more; above 0.007, a; _trunk, 0.01); 2.4 GB; 95 %; 90 %
+        Python 3.11 to 3.13; equal_loss, 0.007); at most 0.007 more; above 0.007, a; equal_loss.low > 0.007
+        _trunk, 0.01); 2.4 GB; 95 %; 90 %
         """,
     "api": "version 1.0 promises",
     "architecture": "",
@@ -27,12 +28,14 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
     "expectations": """
         0.01; 0.015; 63 %; 0.63; 0.15; 62 and 46 %; 27 and 13 %; 0.27; 0.13; 0.012
         0.006; 0.096; 0.192; by -0.043; 0.8; 0.03; 1.25; about 0.10; 0.09; 75 to 90 %; 65 to 80 %; 0.65; 0.80
-        60 %; 45 %; , 0.6); , 0.45); 0.05; 3.5; 80 %; 0.5; 1 %; 0.1 nats; 0.001 nats; between 0.4
+        60 %; 45 %; , 0.6); , 0.45); 0.05; 3.5; 2.5; more than 0.4 nats; less than 3 %; 80 %; 0.5; 1 %; 0.1 nats
+        0.001 nats; between 0.4
         0.02; over 0.007 more; leaks_by_real_truths, 0.007)
         """,
     "findings": """
         95 %; -0.01; 0.03)); 0.26)); 1.25; temperature 1.5; (4), 0.6); (4), 0.83); (8), 0.37); (8), 0.6); 100 %
-        equal_loss, 0.007); < 0.02; _trunk, 0.01); > 0.01; above 0.01 nats; below 0.01; 0.8; 0.2 <; < 0.3; 0.33 <; < 0.4
+        equal_loss, 0.007); < 0.02; > 0.02; _trunk, 0.01); > 0.01; above 0.01 nats; below 0.01; 0.8; 0.2 <; < 0.3
+        0.33 <; < 0.4
         2212.09803; 2403.15796; 2210.14199; 2203.12788; 2509.26643; 2510.24966
         """,
     "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; no more than 0.001 nats",

@@ -63,7 +63,7 @@ from pages.notes import full as known
 from pages.notes import murugan
 from pages.other_heads import COSTLY, after_400_steps
 from pages.replication import least_certain, number_that_cannot_fail, together, verdict_with_counts
-from pages.scale import FORCED_SHARE, TRUTHS_OF_LADDER, at_equal_loss_by_rung, grown
+from pages.scale import TRUTHS_OF_LADDER, at_equal_loss_by_rung, grown
 
 __all__ = [  # what the source names of other pages
     "added_after_long_training",
@@ -535,7 +535,5 @@ fewest_in_part, most_in_part = (words for _, words in (_in_part[0], _in_part[-1]
 
 
 # A ladder of sizes.
-growth_of_leak, growth_of_share = (
-    [grown(measure, 4, truth) for truth in TRUTHS_OF_LADDER] for measure in ("tto", FORCED_SHARE)
-)
+growth_of_leak = [grown("tto", 4, truth) for truth in TRUTHS_OF_LADDER]
 widest_at_equal_loss = max(at_equal_loss_by_rung["own"])

@@ -256,6 +256,7 @@ growth_of_shares, growth_of_rest = (
 at_equal_loss_by_rung = scale.at_equal_loss_by_rung
 widest_at_equal_loss = max(at_equal_loss_by_rung["own"])
 least_at_equal_loss_by_smollm2 = max(at_equal_loss_by_rung["smollm2"])
+exponent_of_size = scale.of_law("tto", "of_size", 4, "own")
 hits_elsewhere = [f"{yes} of {of}" for yes, of in map(scale.held, (scale.WORKSTATION, scale.THESIS))]
 ((thesis_tto_predicted, thesis_tto_came),) = (
     (number, came)
