@@ -249,12 +249,18 @@ more_than_as_many_operations = (
 # Where does a rank's cost go as models grow?
 rank_4_by_rung = scale.by_rung(4, ("tto", "kl", scale.FORCED_SHARE))
 growth_of_rank_4 = [scale.grown(metric, 4, truth) for metric in ("tto", "kl") for truth in scale.TRUTHS_OF_LADDER]
+growth_of_leak = [scale.grown("tto", 4, truth) for truth in scale.TRUTHS_OF_LADDER]
+growth_by_size, shares_by_size = (
+    [scale.grown(of, 4, truth, scale.smallest_with_most_text) for truth in scale.TRUTHS_OF_LADDER]
+    for of in ("tto", scale.FORCED_SHARE)
+)
 growth_of_ranks_8_and_16 = [scale.grown("tto", rank, truth) for rank in (8, 16) for truth in scale.TRUTHS_OF_LADDER]
 growth_of_shares, growth_of_rest = (
     [scale.grown(of, 4, truth) for truth in scale.TRUTHS_OF_LADDER] for of in (scale.FORCED_SHARE, scale.REST)
 )
 at_equal_loss_by_rung = scale.at_equal_loss_by_rung
 widest_at_equal_loss = max(at_equal_loss_by_rung["own"])
+none_above_by_smollm2 = not any(number.low > 0 for number in at_equal_loss_by_rung["smollm2"])
 least_at_equal_loss_by_smollm2 = max(at_equal_loss_by_rung["smollm2"])
 exponent_of_size = scale.of_law("tto", "of_size", 4, "own")
 hits_elsewhere = [f"{yes} of {of}" for yes, of in map(scale.held, (scale.WORKSTATION, scale.THESIS))]

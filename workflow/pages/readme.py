@@ -1,5 +1,7 @@
 """Numbers of README.md beside those that pages share."""
 
+import math
+
 from pages.kept import (
     TRUTHS,
     after_equal_steps,
@@ -10,11 +12,15 @@ from pages.kept import (
     published,
     verdicts,
 )
-from pages.scale import at_equal_loss_by_rung, largest, million, smallest
+from pages.scale import STAYS, at_equal_loss_by_rung, largest, leaks_by_rung, million, smallest
+from studies.size_ladder.parts import OWN
 
 __all__ = ["largest", "million", "smallest"]  # named by the page
 
 widest_at_equal_loss = max(at_equal_loss_by_rung["own"])
+none_above_by_smollm2 = not any(number.low > 0 for number in at_equal_loss_by_rung[STAYS])
+_by_own = [number.low for rank in (4, 8, 16) for number in leaks_by_rung(rank, OWN) if not math.isnan(number.low)]
+intervals_above = sum(low > 0.007 for low in _by_own), len(_by_own)
 level = kept("replication").across_seeds.over_windows().where(less=None, kind="family")
 and_not_tested = f", {verdicts['not tested here']} not tested" * bool(verdicts["not tested here"])
 highest_at_equal_validation_loss = max(number.high for number in at_equal_validation_loss.all("tto"))

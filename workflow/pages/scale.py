@@ -25,6 +25,7 @@ _rungs = sorted(set(zip(_scale.frame.weights, _scale.frame.bytes, strict=True)))
 _by_seed = ladder.scale_by_seed
 smallest = _rungs[0]  # (weights, bytes)
 largest = _rungs[-1]
+smallest_with_most_text = (smallest[0], largest[1])
 
 
 def of_rung(table: Table, rung: tuple[float, float]) -> Table:
@@ -37,7 +38,7 @@ def added_at(rung: tuple[float, float], measure: str, rank: int, truth: str | No
     return of_rung(_scale, rung)(measure, rank, truth, less=LESS)
 
 
-def grown(measure: str, rank: int, truth: str | None = None) -> Quantity:
+def grown(measure: str, rank: int, truth: str | None = None, least: tuple[float, float] = smallest) -> Quantity:
     """Return by how much what a rank adds is more at the largest size with the most text than at the smallest.
 
     The trainings of two sizes are no pairs, and a size may have one. So the 95 % interval is by Student's t from the
@@ -47,9 +48,9 @@ def grown(measure: str, rank: int, truth: str | None = None) -> Quantity:
     of_rungs = frame.groupby(["weights", "bytes"]).value
     variance = float(((frame.value - of_rungs.transform("mean")) ** 2).sum() / (len(frame) - of_rungs.ngroups))
     free = int((frame.groupby("weights").seed.nunique() - 1).sum())
-    most, least = (of_rungs.get_group(rung) for rung in (largest, smallest))
-    half = float(t.ppf(0.975, free)) * math.sqrt(variance * (1 / len(most) + 1 / len(least)))
-    value = float(most.mean() - least.mean())
+    highest, lowest = (of_rungs.get_group(rung) for rung in (largest, least))
+    half = float(t.ppf(0.975, free)) * math.sqrt(variance * (1 / len(highest) + 1 / len(lowest)))
+    value = float(highest.mean() - lowest.mean())
     return Quantity(value, {"low": value - half, "high": value + half})
 
 
@@ -76,7 +77,14 @@ def by_rung(rank: int, measures: Sequence[str]) -> list[tuple[str | Quantity, ..
 
 
 effective_ranks_of_rank_4 = _scale.all(EFFECTIVE_RANK, 4, None, less=None)
-at_equal_loss_by_rung = {truth: _scale.all("tto", 4, truth, less=STOPPED) for truth in TRUTHS_OF_LADDER}
+
+
+def leaks_by_rung(rank: int, truth: str) -> list[Quantity]:
+    """Return what a rank leaks more than full heads of equal loss on the windows, at each size and text."""
+    return _scale.all("tto", rank, truth, less=STOPPED)
+
+
+at_equal_loss_by_rung = {truth: leaks_by_rung(4, truth) for truth in TRUTHS_OF_LADDER}
 _predicted = ladder.scale_predictions.by("measure", "rank", "truth", "arm")
 
 

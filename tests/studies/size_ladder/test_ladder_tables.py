@@ -148,6 +148,7 @@ def test_a_size_to_be_measured_later_is_predicted_and_not_trained(config):
     ("changes", "words"),
     [
         ({"ladder": "ladder.csv"}, "name them in size_ladder.predictions too"),
+        ({"ladder": "a.csv", "predictions": "a.parquet", "sizes": SIZES[:2]}, "held_out: true are measured; write it"),
         ({"truth": "none"}, "size_ladder.truth: no truth is called 'none'; use one of stays"),
         ({"steps": []}, "size_ladder.steps"),
         ({"controls": [1800]}, "size_ladder.controls: 1800 is one of size_ladder.steps"),

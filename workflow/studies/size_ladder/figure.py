@@ -25,6 +25,7 @@ def draw(ladder: pd.DataFrame, held_out: pd.DataFrame, predicted: pd.DataFrame, 
     """
     truths = {OWN: "own truths, which grow", truth: f"{named(truth)}, which stays"}
     ranks = sorted(int(rank) for rank in ladder["rank"].unique())
+    came = "; stars: what came" if len(held_out) else ""
     with style():
         figure = Figure(figsize=(11, 8.4))
         panels = figure.subplots(len(truths), len(PANELS), sharex=True)
@@ -44,14 +45,12 @@ def draw(ladder: pd.DataFrame, held_out: pd.DataFrame, predicted: pd.DataFrame, 
             figure,
             "Does what a rank costs move from what its head forces to the rest as models grow?",
             "Points: means over seeds, one for each size and text. Lines: the law fitted to them, by text. Bars: what "
-            "it predicts of a size held out, 95 % of single seeds; stars: what came. Values of 0 or less are left out.",
+            f"it predicts of a size held out, 95 % of single seeds{came}. Values of 0 or less are left out.",
         )
         looks = {f"rank {rank}": {**rank_look(rank), "linestyle": "none"} for rank in ranks}
-        others = [
-            Line2D([], [], color="0.4", label="the law"),
-            Line2D([], [], color="0.4", marker="*", markersize=11, linestyle="none", label="held out"),
-        ]
-        legend(figure, [*handles(looks), *others], columns=5)
+        law = Line2D([], [], color="0.4", label="the law")
+        star = Line2D([], [], color="0.4", marker="*", markersize=11, linestyle="none", label="held out")
+        legend(figure, [*handles(looks), law, *([star] if len(held_out) else [])], columns=5)
     return figure
 
 

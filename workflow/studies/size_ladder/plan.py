@@ -297,6 +297,8 @@ def mistakes(config: Config) -> Iterator[str]:
         yield from branches.mistakes(learners(config, size).values())
     if section["ladder"] and not section["predictions"]:
         yield "size_ladder.ladder: predictions come from the run that made it; name them in size_ladder.predictions too"
+    if section["ladder"] and not sizes(config):
+        yield "size_ladder.ladder: beside a ladder made before only sizes of held_out: true are measured; write it"
     if all(size.held_out for size in listed(config)) and not section["ladder"]:
         yield "size_ladder.sizes: all are held_out, and the law is fitted to the others; add one"
 
