@@ -139,4 +139,5 @@ speeds_by_head = [
     _speed("50,304", "64", "random, 50304 tokens, rank 64"),
     _speed("49,152", "576", "random, 49152 tokens, rank 576"),
     _speed("49,152", "576, SmolLM2-135M", "model, 49152 tokens, rank 576"),
+    _speed("262,144", "640, Gemma 3 270M", "model, 262144 tokens, rank 640"),
 ]
