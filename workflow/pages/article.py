@@ -63,7 +63,7 @@ from pages.notes import full as known
 from pages.notes import murugan
 from pages.other_heads import COSTLY, after_400_steps
 from pages.replication import least_certain, number_that_cannot_fail, together, verdict_with_counts
-from pages.scale import TRUTHS_OF_LADDER, at_equal_loss_by_rung, grown
+from pages.scale import growth_of_leak, widest_at_equal_loss
 
 __all__ = [  # what the source names of other pages
     "added_after_long_training",
@@ -78,6 +78,7 @@ __all__ = [  # what the source names of other pages
     "forced_by_law",
     "forced_by_law_with_more_text",
     "full_heads_beside_other_steps",
+    "growth_of_leak",
     "large_models_force",
     "left_by_greedy",
     "murugan",
@@ -87,6 +88,7 @@ __all__ = [  # what the source names of other pages
     "slope_of_kl",
     "stand_ins_change_excess",
     "truncated_heads",
+    "widest_at_equal_loss",
     "widest_gap",
 ]
 
@@ -532,8 +534,3 @@ _in_part = sorted(
     for row in counted_sentences.where(verdict="holds in part").frame.to_dict("records")
 )
 fewest_in_part, most_in_part = (words for _, words in (_in_part[0], _in_part[-1]))
-
-
-# A ladder of sizes.
-growth_of_leak = [grown("tto", 4, truth) for truth in TRUTHS_OF_LADDER]
-widest_at_equal_loss = max(at_equal_loss_by_rung["own"])

@@ -54,20 +54,26 @@ from pages.scale import (
     effective_ranks_of_rank_4,
     grown,
     held,
+    hits_elsewhere,
     largest,
     megabytes,
     million,
-    outcomes,
     smallest,
+    thesis_tto_predicted,
 )
 from studies.leak_at_equal_loss.table import ON_WINDOWS
-from studies.size_ladder.elsewhere import THESIS, WORKSTATION
 from studies.size_ladder.parts import OWN
 from studies.size_ladder.table import REST
 
-__all__ = ["at_equal_loss_by_rung", "largest", "megabytes", "million", "smallest"]  # named by the page
-
-ELSEWHERE = (WORKSTATION, THESIS)
+__all__ = [  # what the source names of other pages
+    "at_equal_loss_by_rung",
+    "hits_elsewhere",
+    "largest",
+    "megabytes",
+    "million",
+    "smallest",
+    "thesis_tto_predicted",
+]
 
 
 def answer(yes: bool, no: bool = False) -> str:
@@ -323,13 +329,7 @@ def least_effective_rank_is_above(bound: float) -> str:
     return answer(least_effective_rank > bound, no=least_effective_rank <= bound)
 
 
-hits_elsewhere = [f"{yes} of {of}" for yes, of in map(held, ELSEWHERE)]
-(thesis_tto_predicted,) = (
-    number for number, _, _ in outcomes(THESIS) if (number.measure, number.rank, number.truth) == ("tto", 4, OWN)
-)
-fewer_than_half_elsewhere = answer(
-    all(2 * yes < of for yes, of in map(held, ELSEWHERE)), no=all(2 * yes >= of for yes, of in map(held, ELSEWHERE))
-)
+fewer_than_half_elsewhere = answer(all(2 * yes < of for yes, of in held), no=all(2 * yes >= of for yes, of in held))
 
 # Godey et al. (2024).
 _imposed, _entropies = kept("godey").imposed_rank, along_godey("singular_entropy")

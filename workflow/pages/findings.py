@@ -16,7 +16,6 @@ from oversmoothing.tables.quantities import (
     share_of_means,
     slope,
 )
-from pages import scale
 from pages.kept import (
     NAMES,
     PARTS,
@@ -38,6 +37,33 @@ from pages.kept import (
     starred,
     wide_square,
 )
+from pages.scale import (
+    FORCED_SHARE,
+    STAYS,
+    TRUTHS_OF_LADDER,
+    at_equal_loss_by_rung,
+    by_rung,
+    grown,
+    growth_of_leak,
+    hits_elsewhere,
+    none_above_by_smollm2,
+    of_law,
+    smallest_with_most_text,
+    thesis_tto_came,
+    thesis_tto_predicted,
+    widest_at_equal_loss,
+)
+from studies.size_ladder.parts import OWN
+from studies.size_ladder.table import REST
+
+__all__ = [  # what the source names of other pages
+    "growth_of_leak",
+    "hits_elsewhere",
+    "none_above_by_smollm2",
+    "thesis_tto_came",
+    "thesis_tto_predicted",
+    "widest_at_equal_loss",
+]
 
 RANKS = (4, 8, 12, 16, 32, 128, 288)
 replication, short, long = kept("replication"), kept("smollm2"), kept("smollm2_long")
@@ -247,25 +273,12 @@ more_than_as_many_operations = (
 
 
 # Where does a rank's cost go as models grow?
-rank_4_by_rung = scale.by_rung(4, ("tto", "kl", scale.FORCED_SHARE))
-growth_of_rank_4 = [scale.grown(metric, 4, truth) for metric in ("tto", "kl") for truth in scale.TRUTHS_OF_LADDER]
-growth_of_leak = [scale.grown("tto", 4, truth) for truth in scale.TRUTHS_OF_LADDER]
+rank_4_by_rung = by_rung(4, ("tto", "kl", FORCED_SHARE))
+growth_of_rank_4 = [grown(metric, 4, truth) for metric in ("tto", "kl") for truth in TRUTHS_OF_LADDER]
 growth_by_size, shares_by_size = (
-    [scale.grown(of, 4, truth, scale.smallest_with_most_text) for truth in scale.TRUTHS_OF_LADDER]
-    for of in ("tto", scale.FORCED_SHARE)
+    [grown(of, 4, truth, smallest_with_most_text) for truth in TRUTHS_OF_LADDER] for of in ("tto", FORCED_SHARE)
 )
-growth_of_ranks_8_and_16 = [scale.grown("tto", rank, truth) for rank in (8, 16) for truth in scale.TRUTHS_OF_LADDER]
-growth_of_shares, growth_of_rest = (
-    [scale.grown(of, 4, truth) for truth in scale.TRUTHS_OF_LADDER] for of in (scale.FORCED_SHARE, scale.REST)
-)
-at_equal_loss_by_rung = scale.at_equal_loss_by_rung
-widest_at_equal_loss = max(at_equal_loss_by_rung["own"])
-none_above_by_smollm2 = not any(number.low > 0 for number in at_equal_loss_by_rung["smollm2"])
-least_at_equal_loss_by_smollm2 = max(at_equal_loss_by_rung["smollm2"])
-exponent_of_size = scale.of_law("tto", "of_size", 4, "own")
-hits_elsewhere = [f"{yes} of {of}" for yes, of in map(scale.held, (scale.WORKSTATION, scale.THESIS))]
-((thesis_tto_predicted, thesis_tto_came),) = (
-    (number, came)
-    for number, came, _ in scale.outcomes(scale.THESIS)
-    if (number.measure, number.rank, number.truth) == ("tto", 4, "own")
-)
+growth_of_ranks_8_and_16 = [grown("tto", rank, truth) for rank in (8, 16) for truth in TRUTHS_OF_LADDER]
+growth_of_shares, growth_of_rest = ([grown(of, 4, truth) for truth in TRUTHS_OF_LADDER] for of in (FORCED_SHARE, REST))
+least_at_equal_loss_by_smollm2 = max(at_equal_loss_by_rung[STAYS])
+exponent_of_size = of_law("tto", "of_size", 4, OWN)

@@ -12,13 +12,17 @@ from pages.kept import (
     published,
     verdicts,
 )
-from pages.scale import STAYS, at_equal_loss_by_rung, largest, leaks_by_rung, million, smallest
+from pages.scale import largest, leaks_by_rung, million, none_above_by_smollm2, smallest, widest_at_equal_loss
 from studies.size_ladder.parts import OWN
 
-__all__ = ["largest", "million", "smallest"]  # named by the page
+__all__ = [  # what the source names of other pages
+    "largest",
+    "million",
+    "none_above_by_smollm2",
+    "smallest",
+    "widest_at_equal_loss",
+]
 
-widest_at_equal_loss = max(at_equal_loss_by_rung["own"])
-none_above_by_smollm2 = not any(number.low > 0 for number in at_equal_loss_by_rung[STAYS])
 _by_own = [number.low for rank in (4, 8, 16) for number in leaks_by_rung(rank, OWN) if not math.isnan(number.low)]
 intervals_above = sum(low > 0.007 for low in _by_own), len(_by_own)
 level = kept("replication").across_seeds.over_windows().where(less=None, kind="family")

@@ -5,16 +5,14 @@ from collections.abc import Sequence
 
 from scipy.stats import t
 
-from oversmoothing.tables.quantities import Quantity, Table
+from oversmoothing.tables.quantities import Quantity
 from pages.kept import kept
 from studies.forced_part.added import LESS
 from studies.size_ladder.elsewhere import THESIS, WORKSTATION
 from studies.size_ladder.outcomes import CAME, counted, inside
 from studies.size_ladder.parts import EFFECTIVE_RANK, OWN
 from studies.size_ladder.predict import LAW
-from studies.size_ladder.table import REST, STOPPED
-
-__all__ = ["REST", "THESIS", "WORKSTATION"]  # beside what stands here
+from studies.size_ladder.table import STOPPED
 
 STAYS = "smollm2"
 TRUTHS_OF_LADDER = (OWN, STAYS)
@@ -28,14 +26,10 @@ largest = _rungs[-1]
 smallest_with_most_text = (smallest[0], largest[1])
 
 
-def of_rung(table: Table, rung: tuple[float, float]) -> Table:
-    """Return the rows of one size and text."""
-    return table.where(weights=rung[0], bytes=rung[1])
-
-
 def added_at(rung: tuple[float, float], measure: str, rank: int, truth: str | None = None) -> Quantity:
     """Return what a rank adds to full rank's measure at a size and text; of a share, which part of the KL added."""
-    return of_rung(_scale, rung)(measure, rank, truth, less=LESS)
+    weights, size = rung
+    return _scale(measure, rank, truth, less=LESS, weights=weights, bytes=size)
 
 
 def grown(measure: str, rank: int, truth: str | None = None, least: tuple[float, float] = smallest) -> Quantity:
@@ -52,6 +46,9 @@ def grown(measure: str, rank: int, truth: str | None = None, least: tuple[float,
     half = float(t.ppf(0.975, free)) * math.sqrt(variance * (1 / len(highest) + 1 / len(lowest)))
     value = float(highest.mean() - lowest.mean())
     return Quantity(value, {"low": value - half, "high": value + half})
+
+
+growth_of_leak = [grown("tto", 4, truth) for truth in TRUTHS_OF_LADDER]
 
 
 def million(weights: float) -> str:
@@ -85,6 +82,8 @@ def leaks_by_rung(rank: int, truth: str) -> list[Quantity]:
 
 
 at_equal_loss_by_rung = {truth: leaks_by_rung(4, truth) for truth in TRUTHS_OF_LADDER}
+widest_at_equal_loss = max(at_equal_loss_by_rung[OWN])
+none_above_by_smollm2 = not any(number.low > 0 for number in at_equal_loss_by_rung[STAYS])
 _predicted = ladder.scale_predictions.by("measure", "rank", "truth", "arm")
 
 
@@ -106,7 +105,15 @@ def outcomes(place: str) -> list[tuple[Quantity, Quantity, bool]]:
     ]
 
 
-def held(place: str) -> tuple[int, int]:
-    """Return how many predictions of a place hold what came in their interval, and how many have one."""
+def _held(place: str) -> tuple[int, int]:
     found = outcomes(place)
     return sum(yes for _, _, yes in found), len(found)
+
+
+held = [_held(place) for place in (WORKSTATION, THESIS)]  # predictions that hold what came in their interval, and all
+hits_elsewhere = [f"{yes} of {of}" for yes, of in held]
+((thesis_tto_predicted, thesis_tto_came),) = (
+    (number, came)
+    for number, came, _ in outcomes(THESIS)
+    if (number.measure, number.rank, number.truth) == ("tto", 4, OWN)
+)

@@ -46,3 +46,7 @@ def test_predictions_come_before_what_they_predict_and_the_tables_after(copy):
     jobs = copy.planned("later/tables/scale_predictions.csv", config=(*config, "later.yaml"))
     assert (jobs["train_trunk"], jobs["climb"], jobs["ladder_best"]) == (3, 4, 3)
     assert "scale_table" not in jobs
+    copy.snakemake("later/tables/scale_predictions.csv", config=(*config, "later.yaml"))
+    later = read_record(copy.folder / "later/tables/scale_predictions.csv")
+    assert later[later.arm == "w32x1-16steps"].measure.str.endswith("_came").any()
+    assert not outcomes[outcomes.arm == "w32x1-16steps"].measure.str.endswith("_came").any()

@@ -187,7 +187,7 @@ def predictions(run: Run) -> str:
     return f"{run.results}/scale_predictions.parquet"
 
 
-def places(config: Config) -> Rows:
+def held_out_places(config: Config) -> Rows:
     """Return of each size held out and number of steps what it is called, its ranks, weights and bytes of text."""
     held = [size for size in listed(config) if size.held_out]
     full = [(size, own_truth(config, size, steps)) for size in held for steps in config["size_ladder"]["steps"]]
@@ -205,7 +205,7 @@ def places(config: Config) -> Rows:
 def law_settings(config: Config) -> dict[str, Any]:
     """Return settings on which the law and its predictions depend."""
     return settings(
-        places=places(config),
+        places=held_out_places(config),
         truth=config["size_ladder"]["truth"],
         resamples=config["size_ladder"]["resamples"],
         seed=config["statistics"]["seed"],
@@ -246,7 +246,7 @@ def tables(run: Run) -> Iterator[Table]:
             table=Shown(name, "0 Findings", f"What a rank costs as models grow: {words}"),
             files={"seeds": by_seed[name]},
         )
-    if section["predictions"] or places(run.config):
+    if section["predictions"] or held_out_places(run.config):
         yield Table(
             "scale_predictions_table",
             "outcomes.py",

@@ -1,6 +1,7 @@
 """The law of what a rank costs, fitted to the ladder, and its predictions of larger models before they are measured."""
 
 import logging
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from studies.size_ladder.table import ADDED, BEST, FORCED, REST, TRAINED
 
 logger = logging.getLogger(__name__)
 
-AT_MOST_1 = ("tto", "tv")  # beyond it a law says nothing
+MOST = {"tto": 1, "tv": 1}  # beyond which a law says nothing
 PREDICTED = (ON_WINDOWS, VALIDATION, "tto", "tv", "kl", ADDED, BEST, TRAINED, FORCED, REST)
 PLACE = ("place", "weights", "bytes")
 LAW = "law"  # in the place of a place: a coefficient
@@ -80,12 +81,11 @@ def predictions(
             yield {**known, "place": LAW, "coefficient": name, "value": value}
         for place in at:
             value, low, high = fitted.predict(place["weights"], place["bytes"])
-            if measure not in AT_MOST_1:
-                yield {**known, **place, "value": value, "low": low, "high": high}
-            elif value <= 1:
-                yield {**known, **place, "value": value, "low": low, "high": min(high, 1)}
+            most = MOST.get(measure, math.inf)
+            if value > most:
+                yield {**known, **place, "note": f"the law says {value:.3g}, and {measure} is at most {most}"}
             else:
-                yield {**known, **place, "note": f"the law says {value:.3g}, and {measure} is at most 1"}
+                yield {**known, **place, "value": value, "low": low, "high": min(high, most)}
 
 
 def law_of(own: pd.DataFrame, resamples: int, seed: int) -> Fitted:

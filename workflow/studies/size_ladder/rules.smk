@@ -59,7 +59,7 @@ if LADDER:
         script:
             "best.py"
 
-    if size_ladder.places(config) and not config["size_ladder"]["ladder"]:
+    if size_ladder.held_out_places(config) and not config["size_ladder"]["ladder"]:
 
         rule predict_scale:
             input:
