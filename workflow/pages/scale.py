@@ -12,7 +12,7 @@ from studies.size_ladder.elsewhere import THESIS, WORKSTATION
 from studies.size_ladder.outcomes import CAME, counted, inside
 from studies.size_ladder.parts import EFFECTIVE_RANK, OWN
 from studies.size_ladder.predict import LAW
-from studies.size_ladder.table import STOPPED
+from studies.size_ladder.table import REST, STOPPED
 
 STAYS = "smollm2"
 TRUTHS_OF_LADDER = (OWN, STAYS)
@@ -85,6 +85,9 @@ at_equal_loss_by_rung = {truth: leaks_by_rung(4, truth) for truth in TRUTHS_OF_L
 widest_at_equal_loss = max(at_equal_loss_by_rung[OWN])
 none_above_by_smollm2 = not any(number.low > 0 for number in at_equal_loss_by_rung[STAYS])
 _predicted = ladder.scale_predictions.by("measure", "rank", "truth", "arm")
+ranks_without_law_of_rest = sorted(
+    {int(row["rank"]) for row in _predicted.where(measure=REST, value=None, less=LESS).frame.to_dict("records")}
+)
 
 
 def of_law(measure: str, coefficient: str, rank: int, truth: str | None = None) -> Quantity:
