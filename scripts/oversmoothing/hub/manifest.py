@@ -58,11 +58,6 @@ def asset_folder(
     return folder
 
 
-def listed_folder(path: str | Path, source: Mapping[str, Any] | None = None) -> Path:
-    """Return the folder of the files listed in a manifest, unchecked: beside it, the user's, or in the hub's cache."""
-    return _folder(Path(path), read_asset(path, source))
-
-
 def check_files(folder: Path, files: Mapping[str, Mapping[str, Any]], remedy: str) -> None:
     """Raise a `UserError` that ends with `remedy` unless each file has its size (bytes) and SHA-256."""
     for name, facts in files.items():
