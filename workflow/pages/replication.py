@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from oversmoothing.tables.quantities import Table
 from pages.kept import CHAPTERS, TRUTHS, benchmark, chance, kept, number_of_sentences, sentences
 
 Row = Mapping[str, Any]  # of tables/claims
 
 together = sentences.where(truth=None)  # one verdict of each sentence; the others are by one truth
+claims_by_three_truths = kept("real_truth").claims  # of five seeds
 number_that_cannot_fail = len(together.frame) - number_of_sentences
 number_not_simulated = len(together.frame) - chance("sentences")
 
@@ -37,8 +39,8 @@ def least_certain(row: Row) -> str:
     return f"{row['weakest']}: {row['effect']:.3g}{interval}"
 
 
-def _by_truth(sentence: str, truth: str) -> str:
-    found = sentences.where(id=sentence, truth=truth).frame.to_dict("records")
+def _by_truth(sentence: str, truth: str, of: Table = sentences) -> str:
+    found = of.where(id=sentence, truth=truth).frame.to_dict("records")
     return "".join(map(verdict_with_counts, found))
 
 
@@ -51,6 +53,7 @@ def sentence_row(row: Row) -> tuple[str, ...]:
         row["test"],
         verdict_with_counts(row),
         *(_by_truth(row["id"], truth) for truth in TRUTHS),
+        _by_truth(row["id"], "gemma", claims_by_three_truths),
         least_certain(row),
         published_verdict(row),
     )
