@@ -46,6 +46,7 @@ from pages.scale import (
     grown,
     growth_of_leak,
     hits_elsewhere,
+    intervals_above,
     none_above_by_smollm2,
     of_law,
     ranks_without_law_of_rest,
@@ -60,6 +61,7 @@ from studies.size_ladder.table import REST
 __all__ = [  # what the source names of other pages
     "growth_of_leak",
     "hits_elsewhere",
+    "intervals_above",
     "none_above_by_smollm2",
     "ranks_without_law_of_rest",
     "thesis_tto_came",

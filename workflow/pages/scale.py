@@ -83,6 +83,8 @@ def leaks_by_rung(rank: int, truth: str) -> list[Quantity]:
 
 at_equal_loss_by_rung = {truth: leaks_by_rung(4, truth) for truth in TRUTHS_OF_LADDER}
 widest_at_equal_loss = max(at_equal_loss_by_rung[OWN])
+_by_own = [number.low for rank in (4, 8, 16) for number in leaks_by_rung(rank, OWN) if not math.isnan(number.low)]
+intervals_above = sum(low > 0.007 for low in _by_own), len(_by_own)
 none_above_by_smollm2 = not any(number.low > 0 for number in at_equal_loss_by_rung[STAYS])
 _predicted = ladder.scale_predictions.by("measure", "rank", "truth", "arm")
 ranks_without_law_of_rest = sorted(
