@@ -34,7 +34,8 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         """,
     "findings": """
         95 %; -0.01; 0.03)); 0.26)); 1.25; temperature 1.5; (4), 0.6); (4), 0.83); (8), 0.37); (8), 0.6); 100 %
-        equal_loss, 0.007); at most 0.007 more; < 0.02; _trunk, 0.01); > 0.01; above 0.01 nats; below 0.01; 0.8; 0.2 <; < 0.3
+        equal_loss, 0.007); at most 0.007 more; < 0.02; _trunk, 0.01); > 0.01; above 0.01 nats; below 0.01; 0.8
+        0.2 <; < 0.3
         0.33 <; < 0.4
         2212.09803; 2403.15796; 2210.14199; 2203.12788; 2509.26643; 2510.24966
         """,
