@@ -53,7 +53,9 @@ from pages.scale import (
     at_equal_loss_by_rung,
     effective_ranks_of_rank_4,
     grown,
-    held,
+    held_at_fifth_size,
+    held_elsewhere,
+    hits_at_fifth_size,
     hits_elsewhere,
     largest,
     megabytes,
@@ -67,6 +69,7 @@ from studies.size_ladder.table import REST
 
 __all__ = [  # what the source names of other pages
     "at_equal_loss_by_rung",
+    "hits_at_fifth_size",
     "hits_elsewhere",
     "largest",
     "megabytes",
@@ -329,7 +332,10 @@ def least_effective_rank_is_above(bound: float) -> str:
     return answer(least_effective_rank > bound, no=least_effective_rank <= bound)
 
 
-fewer_than_half_elsewhere = answer(all(2 * yes < of for yes, of in held), no=all(2 * yes >= of for yes, of in held))
+most_at_fifth_size = answer(held_at_fifth_size[0] > 0.8 * held_at_fifth_size[1])
+fewer_than_half_elsewhere = answer(
+    all(2 * yes < of for yes, of in held_elsewhere), no=all(2 * yes >= of for yes, of in held_elsewhere)
+)
 
 # Godey et al. (2024).
 _imposed, _entropies = kept("godey").imposed_rank, along_godey("singular_entropy")

@@ -45,10 +45,17 @@ from pages.scale import (
     by_rung,
     grown,
     growth_of_leak,
+    held_out,
+    held_out_above_largest,
+    hits_at_fifth_size,
     hits_elsewhere,
     intervals_above,
+    million,
+    misses,
     none_above_by_smollm2,
     of_law,
+    outcome_of_tto,
+    places_held_out,
     ranks_without_law_of_rest,
     smallest_with_most_text,
     thesis_tto_came,
@@ -60,8 +67,12 @@ from studies.size_ladder.table import REST
 
 __all__ = [  # what the source names of other pages
     "growth_of_leak",
+    "held_out",
+    "held_out_above_largest",
+    "hits_at_fifth_size",
     "hits_elsewhere",
     "intervals_above",
+    "million",
     "none_above_by_smollm2",
     "ranks_without_law_of_rest",
     "thesis_tto_came",
@@ -286,3 +297,5 @@ growth_of_ranks_8_and_16 = [grown("tto", rank, truth) for rank in (8, 16) for tr
 growth_of_shares, growth_of_rest = ([grown(of, 4, truth) for truth in TRUTHS_OF_LADDER] for of in (FORCED_SHARE, REST))
 least_at_equal_loss_by_smollm2 = max(at_equal_loss_by_rung[STAYS])
 exponent_of_size = of_law("tto", "of_size", 4, OWN)
+fifth_tto_predicted, fifth_tto_came = outcome_of_tto(places_held_out[-1])
+miss_at_rank_4, miss_at_rank_16 = misses(4), misses(16)

@@ -1,5 +1,6 @@
 """Numbers of README.md beside those that pages share."""
 
+from pages.findings import added_after_long_training
 from pages.kept import (
     TRUTHS,
     after_equal_steps,
@@ -9,10 +10,12 @@ from pages.kept import (
     published,
     verdicts,
 )
-from pages.scale import largest, million, none_above_by_smollm2, smallest, widest_at_equal_loss
+from pages.scale import held_out, hits_at_fifth_size, million, none_above_by_smollm2, smallest, widest_at_equal_loss
 
 __all__ = [  # what the source names of other pages
-    "largest",
+    "added_after_long_training",
+    "held_out",
+    "hits_at_fifth_size",
     "million",
     "none_above_by_smollm2",
     "smallest",

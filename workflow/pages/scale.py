@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 from scipy.stats import t
 
 from oversmoothing.tables.quantities import Quantity
@@ -17,19 +18,21 @@ from studies.size_ladder.table import REST, STOPPED
 STAYS = "smollm2"
 TRUTHS_OF_LADDER = (OWN, STAYS)
 FORCED_SHARE = "forced_of_added"
-ladder = kept("scale")
-_scale = ladder.scale.over_windows()
+ladder, fifth = kept("scale"), kept("scale_held_out")
+_scale, _fifth = ladder.scale.over_windows(), fifth.scale_held_out
 _rungs = sorted(set(zip(_scale.frame.weights, _scale.frame.bytes, strict=True)))
+_held_out = sorted(set(zip(_fifth.frame.weights, _fifth.frame.bytes, strict=True)))
 _by_seed = ladder.scale_by_seed
 smallest = _rungs[0]  # (weights, bytes)
 largest = _rungs[-1]
+held_out = _held_out[-1]
 smallest_with_most_text = (smallest[0], largest[1])
 
 
 def added_at(rung: tuple[float, float], measure: str, rank: int, truth: str | None = None) -> Quantity:
     """Return what a rank adds to full rank's measure at a size and text; of a share, which part of the KL added."""
     weights, size = rung
-    return _scale(measure, rank, truth, less=LESS, weights=weights, bytes=size)
+    return (_fifth if rung in _held_out else _scale)(measure, rank, truth, less=LESS, weights=weights, bytes=size)
 
 
 def grown(measure: str, rank: int, truth: str | None = None, least: tuple[float, float] = smallest) -> Quantity:
@@ -65,11 +68,11 @@ def by_rung(rank: int, measures: Sequence[str]) -> list[tuple[str | Quantity, ..
     """Return a row for each size and text: both, then measures of what a rank adds, by each truth in turn."""
     return [
         (
-            million(rung[0]),
+            million(rung[0]) + ", held out" * (rung in _held_out),
             megabytes(rung[1]),
             *(added_at(rung, measure, rank, truth) for truth in TRUTHS_OF_LADDER for measure in measures),
         )
-        for rung in _rungs
+        for rung in (*_rungs, *_held_out)
     ]
 
 
@@ -86,7 +89,7 @@ widest_at_equal_loss = max(at_equal_loss_by_rung[OWN])
 _by_own = [number.low for rank in (4, 8, 16) for number in leaks_by_rung(rank, OWN) if not math.isnan(number.low)]
 intervals_above = sum(low > 0.007 for low in _by_own), len(_by_own)
 none_above_by_smollm2 = not any(number.low > 0 for number in at_equal_loss_by_rung[STAYS])
-_predicted = ladder.scale_predictions.by("measure", "rank", "truth", "arm")
+_predicted = fifth.scale_predictions.by("measure", "rank", "truth", "arm")
 ranks_without_law_of_rest = sorted(
     {int(row["rank"]) for row in _predicted.where(measure=REST, value=None, less=LESS).frame.to_dict("records")}
 )
@@ -110,15 +113,56 @@ def outcomes(place: str) -> list[tuple[Quantity, Quantity, bool]]:
     ]
 
 
-def _held(place: str) -> tuple[int, int]:
-    found = outcomes(place)
-    return sum(yes for _, _, yes in found), len(found)
+def _hits(*places: str) -> tuple[int, int]:
+    found = [yes for place in places for _, _, yes in outcomes(place)]
+    return sum(found), len(found)
 
 
-held = [_held(place) for place in (WORKSTATION, THESIS)]  # predictions that hold what came in their interval, and all
-hits_elsewhere = [f"{yes} of {of}" for yes, of in held]
-((thesis_tto_predicted, thesis_tto_came),) = (
-    (number, came)
-    for number, came, _ in outcomes(THESIS)
-    if (number.measure, number.rank, number.truth) == ("tto", 4, OWN)
+places_held_out = tuple(dict.fromkeys(_predicted.frame.arm[_predicted.frame.weights == held_out[0]]))
+held_elsewhere = [_hits(place) for place in (WORKSTATION, THESIS)]  # predictions that hold what came, and all
+held_at_fifth_size = _hits(*places_held_out)
+hits_elsewhere = [f"{yes} of {of}" for yes, of in held_elsewhere]
+hits_at_fifth_size = f"{held_at_fifth_size[0]} of {held_at_fifth_size[1]}"
+
+
+def misses(rank: int) -> tuple[float, float]:
+    """Return how far predictions lie from what came at the fifth size, on average, as a share of what came.
+
+    The first are those of the law, the second what the largest size of the ladder had shown after as much text.
+    """
+    shares = [
+        (abs(predicted / came - 1), abs(shown / came - 1))
+        for place in places_held_out
+        for predicted, came, _ in outcomes(place)
+        if predicted.rank == rank
+        for shown in [_shown(largest[0], predicted)]
+    ]
+    by_law, by_largest = np.mean(shares, axis=0).tolist()
+    return by_law, by_largest
+
+
+def _shown(weights: float, like: Quantity) -> float:
+    truth = None if like.truth == "nan" else like.truth
+    found = _by_seed.where(like.measure, like.rank, truth, weights=weights, bytes=like.bytes)
+    return float(found.frame.value.mean())
+
+
+held_out_above_largest = all(  # whether rank 4 costs more at the fifth size than at the fourth, of loss, TTO and KL
+    came > _shown(largest[0], predicted)
+    for place in places_held_out
+    for predicted, came, _ in outcomes(place)
+    if predicted.rank == 4
 )
+
+
+def outcome_of_tto(place: str) -> tuple[Quantity, Quantity]:
+    """Return what was predicted of TTO of rank 4 by own truths, and what came."""
+    ((predicted, came),) = (
+        (number, came)
+        for number, came, _ in outcomes(place)
+        if (number.measure, number.rank, number.truth) == ("tto", 4, OWN)
+    )
+    return predicted, came
+
+
+thesis_tto_predicted, thesis_tto_came = outcome_of_tto(THESIS)

@@ -131,6 +131,12 @@ def test_how_far_vocabularies_lie_from_the_line_is_in_the_interval():
     )  # Student's t of one degree of freedom
 
 
+def test_a_target_beyond_the_ranks_of_one_vocabulary_has_no_growth():
+    ranks = {256: 8.0, 1024: 20.0, 4096: 30.0, 8192: None}
+    rows = [{"truth": "t", "vocabulary": v, "measure": "needed_0.1", "value": r} for v, r in ranks.items()]
+    assert not list(growths(record(rows)))
+
+
 def test_a_vocabulary_stands_there_once_and_another_table_is_refused(table):
     with pytest.raises(UserError, match=r"1024\.csv: 1,024 tokens of truth are those of this config, too"):
         joined(table, others(1024))

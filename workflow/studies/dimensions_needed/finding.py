@@ -1,6 +1,7 @@
 """How many dimensions vocabularies need, in sentences with their intervals."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -27,10 +28,16 @@ def ranks_needed(table: pd.DataFrame) -> Iterator[str]:
 
 
 def grows(table: pd.DataFrame) -> Iterator[str]:
-    """Yield, for each target, the power of the number of tokens with which the rank grows."""
+    """Yield, for each target, the power of the number of tokens with which the rank grows, also where fitted."""
     for nats in TARGETS:
         for row in selected(table, measure=growth(nats)).itertuples():
+            fitted = chosen(table, measure=growth(nats, FITTED), truth=row.truth)
+            where_fitted = "".join(f" (where fitted {_power(other)})" for other in fitted.itertuples())
             yield (
                 f"The rank that forces no more than {nats:g} nats grows as the number of tokens to the power "
-                f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}], over {row.n} vocabularies of {named(row.truth)}."
+                f"{_power(row)}{where_fitted}, over {row.n} vocabularies of {named(row.truth)}."
             )
+
+
+def _power(row: Any) -> str:
+    return f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]"

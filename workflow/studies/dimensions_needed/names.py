@@ -7,6 +7,7 @@ NEEDED = {  # measures of the rank that forces less than a target, by the curve 
     FITTED: "needed_where_fitted",
     TRAINED: "needed_of_trained",
 }
+GROWING = (BEST, FITTED)  # curves of which the growth is told
 ADDED = "added"
 OF_ADDED = {"best_of_added": BEST, "trained_of_added": TRAINED}
 GROWTH = "growth"
@@ -18,6 +19,6 @@ def needed(curve: str, nats: float) -> str:
     return f"{NEEDED[curve]}_{nats:g}"
 
 
-def growth(nats: float) -> str:
+def growth(nats: float, curve: str = BEST) -> str:
     """Return the measure of the power of the vocabulary with which that rank grows."""
-    return f"{GROWTH}_{nats:g}"
+    return f"{GROWTH}_{nats:g}" if curve == BEST else f"{GROWTH}_where_fitted_{nats:g}"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from studies.dimensions_needed.names import (
     BEST,
     FITTED,
     GAP,
+    GROWING,
     GROWTH,
     KL,
     NEEDED,
@@ -165,12 +167,13 @@ def crossing(ranks: Sequence[int], forced: np.ndarray, nats: float) -> float:
 def growths(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield, for each target, the power of v with which the rank grows, over vocabularies whose truths have one name.
 
-    Least squares in logarithms; the interval, by Student's t, counts how far vocabularies lie from the line.
+    Least squares in logarithms; the interval, by Student's t, counts how far vocabularies lie from the line. A target
+    that lies beyond the measured ranks of one of them has no row: the line of the others would be too flat.
     """
     for truth, own in table.groupby("truth", sort=False):
-        for nats in TARGETS:
-            rows = chosen(own, measure=needed(BEST, nats)).dropna(subset="value")
-            if len(rows) >= FEWEST:
+        for curve, nats in product(GROWING, TARGETS):
+            rows = chosen(own, measure=needed(curve, nats))
+            if len(rows) >= FEWEST and rows.value.notna().all():
                 x, y = np.log(rows.vocabulary.to_numpy(float)), np.log(rows.value.to_numpy())
                 x = x - x.mean()
                 slope = float(x @ y / (x @ x))
@@ -178,7 +181,7 @@ def growths(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 free = len(rows) - 2
                 half = float(-stdtrit(free, LEVEL) * math.sqrt(off @ off / free / (x @ x)))
                 ends = {"value": slope, "low": slope - half, "high": slope + half}
-                yield {"truth": truth, "measure": growth(nats), **ends, "n": len(rows), "unit": "power of v"}
+                yield {"truth": truth, "measure": growth(nats, curve), **ends, "n": len(rows), "unit": "power of v"}
 
 
 def joined(own: pd.DataFrame, beside: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -216,7 +219,8 @@ def vocabularies_page(table: pd.DataFrame) -> Page:
     """Return the page: the ranks that targets need, how they grow, and what heads force by rank."""
     sections = [Section("The rank that forces no more than so many nats a token", [*_needed_rows(table)])]
     if len(grown := table[table.measure.str.startswith(GROWTH)]):
-        cells = {f"{nats:g} nats": growth(nats) for nats in TARGETS}
+        words = {BEST: "", FITTED: ", where fitted"}
+        cells = {f"{nats:g} nats{words[curve]}": growth(nats, curve) for curve, nats in product(GROWING, TARGETS)}
         sections.append(
             Section("The power of the number of tokens with which that rank grows", pivot(grown, ["truth"], cells))
         )
