@@ -56,7 +56,8 @@ def needed_ranks() -> str | None:
     nats = table.measure.str.extract(r"^needed_([\d.]+)$", expand=False)
     ends = zip(table.value, table.low, table.high, strict=True)
     told = table.note.fillna(pd.Series([f"{value:.0f} [{low:.0f}, {high:.0f}]" for value, low, high in ends]))
-    needed = table[["vocabulary", "truth"]].assign(nats=nats, rank=told)[nats.notna()]
+    truth = table.truth.replace({"truth": "a model trained on it"})
+    needed = table[["vocabulary"]].assign(truth=truth, nats=nats, rank=told)[nats.notna()]
     return str(needed.to_csv(index=False, lineterminator="\n"))
 
 
