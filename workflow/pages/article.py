@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from oversmoothing.jobs import UserError
-from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, percent, spread, told_apart
+from oversmoothing.tables.quantities import SIGNIFICANT, Quantity, Table, of_seeds, paired, percent, spread, told_apart
 from oversmoothing.tables.quantities import digits as printed
 from pages.decoding import WITH_SETTINGS, bytewise
 from pages.expectations import is_within, rank_32_less_full
@@ -53,6 +53,7 @@ from pages.kept import (
     full_heads_beside_other_steps,
     kept,
     leaks_at_equal_loss,
+    nats_above_stopped_trunk_at_32,
     number_of_sentences,
     published,
     sentences,
@@ -62,13 +63,23 @@ from pages.kept import (
 from pages.notes import full as known
 from pages.notes import murugan
 from pages.other_heads import COSTLY, after_400_steps
+from pages.readme import and_not_tested
 from pages.replication import least_certain, number_that_cannot_fail, together, verdict_with_counts
-from pages.scale import growth_of_leak, widest_at_equal_loss
+from pages.scale import (
+    growth_of_leak,
+    hits_at_fifth_size,
+    largest,
+    million,
+    none_above_by_smollm2,
+    smallest,
+    widest_at_equal_loss,
+)
 
 __all__ = [  # what the source names of other pages
     "added_after_long_training",
     "after_equal_steps_by_three_truths",
     "against_models_less_law",
+    "and_not_tested",
     "at_equal_loss_by_three_truths",
     "at_equal_validation_loss",
     "beside_fewer_bytes",
@@ -79,13 +90,19 @@ __all__ = [  # what the source names of other pages
     "forced_by_law_with_more_text",
     "full_heads_beside_other_steps",
     "growth_of_leak",
+    "hits_at_fifth_size",
     "large_models_force",
+    "largest",
     "left_by_greedy",
+    "million",
     "murugan",
+    "nats_above_stopped_trunk_at_32",
+    "none_above_by_smollm2",
     "number_that_cannot_fail",
     "other_heads",
     "shares_of_what_is_added",
     "slope_of_kl",
+    "smallest",
     "stand_ins_change_excess",
     "truncated_heads",
     "widest_at_equal_loss",
@@ -171,24 +188,15 @@ def ranks_in_words(ranks: Sequence[int]) -> str:
     return f"ranks {', '.join(first)} and {last}" if first else f"rank {last}"
 
 
-def _differ(beside: Table, measure: str, sign: int) -> str:
-    own, real = (
-        ranks_in_words(
-            [rank for rank in RANKS[:-1] if told_apart([of := beside(measure, rank, truth)]) and sign * of > 0]
-        )
-        for truth in TRUTHS
-    )
-    return f"{own} by either truth" if own == real else f"{own} by the own truth and {real} by SmolLM2"
-
-
-def lower(beside: Table, measure: str) -> str:
-    """Return which ranks show significantly less than full heads of their loss."""
-    return _differ(beside, measure, -1)
-
-
-def higher(beside: Table, measure: str) -> str:
-    """Return which ranks show significantly more than full heads of their loss."""
-    return _differ(beside, measure, 1)
+def differ(beside: Table, measure: str) -> str:
+    """Return which ranks show significantly less or more than full heads of their loss, and by which truth."""
+    found = []
+    for word, sign in (("lower", -1), ("higher", 1)):
+        for truth, name in (("truth", "the own truth"), ("smollm2", "SmolLM2")):
+            known = [beside(measure, rank, truth) for rank in RANKS[:-1]]
+            ranks = [int(of.rank) for of in known if told_apart([of]) and sign * of > 0]
+            found += [f"{word} at {ranks_in_words(ranks)} by {name}"] if ranks else []
+    return ", ".join(found) or "nowhere different"
 
 
 def contradicted(sentence: str) -> bool:
@@ -343,6 +351,12 @@ def their_fall(truth: str) -> float:
     """Return by how much TTO of the thesis's rank 4 stands above that of its full rank."""
     theirs = published.table_4_1.by("metric", "model", "truth")
     return theirs("tto", RANKS[0], THEIRS[truth]) - theirs("tto", THEIR_FULL, THEIRS[truth])
+
+
+def our_fall(truth: str) -> Quantity:
+    """Return by how much TTO of our rank 4 stands above that of full rank, over seeds."""
+    tto = run.oversmoothing.where("tto", truth=truth, kind="family").by("rank")
+    return paired(*(tto.where(rank) for rank in (4, FULL)))
 
 
 rises_within_chance = {2: "both", 1: "one of the two", 0: "neither"}[

@@ -20,7 +20,6 @@ from oversmoothing.tables.quantities import (
 from pages.kept import (
     PARTS,
     TRUTHS,
-    after_learning_on,
     along_godey,
     at_equal_loss,
     at_equal_loss_by_three_truths,
@@ -28,7 +27,6 @@ from pages.kept import (
     between_truths,
     by_three_truths,
     kept,
-    less_stopped_trunk,
     level_by_three_truths,
     none_saturates,
     real_head,
@@ -132,20 +130,21 @@ def fails_by_more_at_rank_4(truth: str) -> bool:
 
 
 # Harm or absence.
-def gradient_and_head(part: str) -> str:
-    """Return the losses of the trunks behind a gradient and behind a head of rank 4, once a part has learned on."""
-    return " and ".join(digits(after_learning_on("loss", arm, part).value) for arm in ("bw4", "pl4"))
+def gradient_and_head(after: Table) -> str:
+    """Return losses of the trunks behind a gradient and behind a head of rank 4, once each part has learned on."""
+    return "; ".join(" and ".join(digits(after("loss", arm, part).value) for arm in ("bw4", "pl4")) for part in PARTS)
 
 
-leaks_of_rank_4_after_learning_on = [
-    number for measure in ("tto", "kl") for number in less_stopped_trunk.all(measure, "pl4")
-]
-gradient_as_head = answer(
-    False,
-    no=any(
-        abs(after_learning_on("loss", "bw4", part) - after_learning_on("loss", "pl4", part)) > 0.05 for part in PARTS
-    ),
-)
+def gradient_does_as_head(after: Table) -> str:
+    """Return whether these losses differ by no more than 0.05 nats; there is no interval of the difference."""
+    differences = [abs(after("loss", "bw4", part) - after("loss", "pl4", part)) for part in PARTS]
+    return answer(False, no=any(difference > 0.05 for difference in differences))
+
+
+def leaks_of_rank_4(less_stopped: Table) -> list[Quantity]:
+    """Return by how much TTO and KL of the trunk behind rank 4 differ from a stopped trunk's, by truth and part."""
+    return [number for measure in ("tto", "kl") for number in less_stopped.all(measure, "pl4")]
+
 
 # Two truths.
 real, prose, long = (kept(run).real_truth for run in ("smollm2", "smollm2_prose", "smollm2_long"))

@@ -24,6 +24,7 @@ from pages.kept import (
     added_by_parts,
     after_equal_steps,
     after_learning_on,
+    after_learning_on_at_32,
     at_equal_loss,
     beside_fewer_bytes,
     equal_loss,
@@ -31,6 +32,7 @@ from pages.kept import (
     full_heads_beside_other_steps,
     kept,
     less_stopped_trunk,
+    less_stopped_trunk_at_32,
     published,
     real_head,
     square,
@@ -236,9 +238,14 @@ TRUNKS = {f"pl{rank}": f"a head of rank {rank}" for rank in (4, 8, 16)} | {"bw4"
 leak_less_stopped_trunk = less_stopped_trunk("tto", "pl4", "all", truth="truth")
 trunks_after_learning_on = [
     (
+        width,
         name,
-        *(percent(after_learning_on("loss_stays", arm, part)) for part in PARTS),
-        *(less_stopped_trunk("loss", arm, part) for part in PARTS),
+        *(percent(after("loss_stays", arm, part)) for part in PARTS),
+        *(less_stopped("loss", arm, part) for part in PARTS),
+    )
+    for width, after, less_stopped in (
+        (288, after_learning_on, less_stopped_trunk),
+        (32, after_learning_on_at_32, less_stopped_trunk_at_32),
     )
     for arm, name in TRUNKS.items()
 ]

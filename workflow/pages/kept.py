@@ -106,12 +106,18 @@ wide_in_place_of_gradient = kept("gradient_wide").paired_ranks.where("loss", les
 
 # Trunks behind narrow heads, with a new full head, once a part of the model has learned on; and less full trunks that
 # were stopped at their loss and learned on alike.
-_trunks = kept("harm").narrow_trunk.over_windows().by("measure", "arm", "part")
-LAST_STEP = max(_trunks.frame.step)
-after_learning_on = _trunks.where(step=LAST_STEP, less=None)
-less_stopped_trunk = _trunks.where(step=LAST_STEP, less="full trunk of equal loss")
 PARTS = (HEAD, LAST_BLOCK, ALL)
-nats_above_stopped_trunk = [less_stopped_trunk("loss", f"pl{rank}", ALL) for rank in (4, 8, 16)]
+_trunks, _trunks_at_32 = (
+    kept(run).narrow_trunk.over_windows().by("measure", "arm", "part") for run in ("harm", "harm_32")
+)
+LAST_STEP = max(_trunks.frame.step)
+after_learning_on, after_learning_on_at_32 = (of.where(step=LAST_STEP, less=None) for of in (_trunks, _trunks_at_32))
+less_stopped_trunk, less_stopped_trunk_at_32 = (
+    of.where(step=LAST_STEP, less="full trunk of equal loss") for of in (_trunks, _trunks_at_32)
+)
+nats_above_stopped_trunk, nats_above_stopped_trunk_at_32 = (
+    [of("loss", f"pl{rank}", ALL) for rank in (4, 8, 16)] for of in (less_stopped_trunk, less_stopped_trunk_at_32)
+)
 
 # The head of SmolLM2 on two texts, with its own rank or truncated to one.
 real_head = kept("real_head").real_head.by("measure", "text", "truth").where(rank=None)

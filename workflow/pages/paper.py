@@ -2,8 +2,15 @@
 
 from pages.bytes import beam_of_200_bytes, view_of_200_bytes
 from pages.findings import widest_gap
-from pages.kept import STUDIES
+from pages.kept import STUDIES, seeds
+from pages.readme import and_not_tested
 
-__all__ = ["beam_of_200_bytes", "view_of_200_bytes", "widest_gap"]  # what the source names of other pages
+__all__ = [
+    "and_not_tested",
+    "beam_of_200_bytes",
+    "seeds",
+    "view_of_200_bytes",
+    "widest_gap",
+]  # what the source names of other pages
 
 number_of_kept_runs = len(list(STUDIES.rglob("run.json")))
