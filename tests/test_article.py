@@ -95,17 +95,21 @@ def test_only_significant_differences_at_equal_loss_are_named():
     def beside(_measure, rank, _truth):
         return of_rank[rank]
 
-    assert article.lower(beside, "tto") == "rank 4 by either truth"
-    assert article.higher(beside, "tto") == "ranks 12 and 32 by either truth"
+    both = "{0} by the own truth, {0} by SmolLM2"
+    less, more = (both.format(words) for words in ("lower at rank 4", "higher at ranks 12 and 32"))
+    assert article.differ(beside, "tto") == f"{less}, {more}"
     of_rank[4] = Quantity(-0.1, {"p": 1.0})
-    assert article.lower(beside, "tto") == "no rank by either truth"
+    assert article.differ(beside, "tto") == more
 
 
-def test_where_truths_differ_both_are_named():
+@pytest.mark.parametrize(
+    ("different", "words"), [("smollm2", "lower at rank 8 by SmolLM2"), ("none", "nowhere different")]
+)
+def test_where_truths_differ_one_is_named_and_where_none_does_it_is_said(different, words):
     def beside(_measure, rank, truth):
-        return Quantity(-1.0, {"p": 0.01 if rank == 8 and truth == "smollm2" else 0.9})
+        return Quantity(-1.0, {"p": 0.01 if rank == 8 and truth == different else 0.9})
 
-    assert article.lower(beside, "tto") == "no rank by the own truth and rank 8 by SmolLM2"
+    assert article.differ(beside, "tto") == words
 
 
 def test_a_run_that_is_not_kept_has_not_run():

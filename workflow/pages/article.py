@@ -193,8 +193,8 @@ def differ(beside: Table, measure: str) -> str:
     found = []
     for word, sign in (("lower", -1), ("higher", 1)):
         for truth, name in (("truth", "the own truth"), ("smollm2", "SmolLM2")):
-            known = [beside(measure, rank, truth) for rank in RANKS[:-1]]
-            ranks = [int(of.rank) for of in known if told_apart([of]) and sign * of > 0]
+            known = {rank: beside(measure, rank, truth) for rank in RANKS[:-1]}
+            ranks = [rank for rank, of in known.items() if told_apart([of]) and sign * of > 0]
             found += [f"{word} at {ranks_in_words(ranks)} by {name}"] if ranks else []
     return ", ".join(found) or "nowhere different"
 
