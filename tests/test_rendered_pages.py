@@ -11,7 +11,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
         Python 3.11 to 3.13; equal_loss, 0.007); at most 0.007 more; below 0.007; equal_loss.low > 0.007
-        _trunk, 0.01); 95 %; 90 %
+        _trunk, 0.01); at_32[:1], 0.01); 95 %; 90 %
         """,
     "api": "version 1.0 promises",
     "architecture": "",
@@ -19,7 +19,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         (4.1.1); (4.2); Table 3.1; Table 4.1; Table 4.2; Table 5.3; Table 6.1; Table 7.1; Table 7.3; Figure 2.1
         learn from 0.9 MB; reads 0.9 MB; hold 0.9 of; hold 0.9 @; 1.25; Temperature 0.8; 0.0003; 0.001; learned; 0.1
         above 0.2; 95 %; at 5 %; less than 0.01; within 0.015; -0.015, 0.015); 100 %; _trunk, 0.01); called 0.01 nats
-        )], 0.01)
+        16 hold 0.01; )], 0.01)
         """,
     "bat": "1.25; 95 %; 0.001 was asked; 1.2e-10",
     "bytes": "0.8 and 1.25; at temperature 0.8; at 1.25; < 0.63; 0.15)",
@@ -35,7 +35,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
     "findings": """
         95 %; -0.01; 0.03)); 0.26)); 1.25; temperature 1.5; (4), 0.6); (4), 0.83); (8), 0.37); (8), 0.6); 100 %
         equal_loss, 0.007); at most 0.007 more; < 0.02; _trunk, 0.01); > 0.01; above 0.01 nats
-        below 0.01; 0 and 0.01; at_32[1:], 0.01); 0.8; 0.2 <; < 0.3
+        below 0.01; 0 and 0.01; at_32[1:], 0.01); a rate of 0.01; 0.8; 0.2 <; < 0.3
         0.33 <; < 0.4
         2212.09803; 2403.15796; 2210.14199; 2203.12788; 2509.26643; 2510.24966
         """,

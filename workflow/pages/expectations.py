@@ -136,7 +136,7 @@ def gradient_and_head(after: Table) -> str:
 
 
 def gradient_does_as_head(after: Table) -> str:
-    """Return whether these losses differ by no more than 0.05 nats; there is no interval of the difference."""
+    """Return "no" if they differ by more than 0.05 nats in any part, else "open", as there is no interval."""
     differences = [abs(after("loss", "bw4", part) - after("loss", "pl4", part)) for part in PARTS]
     return answer(False, no=any(difference > 0.05 for difference in differences))
 
@@ -331,7 +331,8 @@ def least_effective_rank_is_above(bound: float) -> str:
     return answer(least_effective_rank > bound, no=least_effective_rank <= bound)
 
 
-most_at_fifth_size = answer(held_at_fifth_size[0] > 0.8 * held_at_fifth_size[1])
+_share_held = held_at_fifth_size[0] / held_at_fifth_size[1]
+most_at_fifth_size = answer(_share_held > 0.8, no=_share_held <= 0.8)
 fewer_than_half_elsewhere = answer(
     all(2 * yes < of for yes, of in held_elsewhere), no=all(2 * yes >= of for yes, of in held_elsewhere)
 )

@@ -26,6 +26,7 @@ from pages.kept import (
     after_learning_on,
     after_learning_on_at_32,
     at_equal_loss,
+    at_equal_validation_loss,
     beside_fewer_bytes,
     equal_loss,
     full_heads,
@@ -52,6 +53,8 @@ from pages.scale import (
     hits_at_fifth_size,
     hits_elsewhere,
     intervals_above,
+    largest,
+    megabytes,
     million,
     misses,
     none_above_by_smollm2,
@@ -74,6 +77,8 @@ __all__ = [  # what the source names of other pages
     "hits_at_fifth_size",
     "hits_elsewhere",
     "intervals_above",
+    "largest",
+    "megabytes",
     "million",
     "none_above_by_smollm2",
     "ranks_without_law_of_rest",
@@ -87,6 +92,7 @@ replication, short, long = kept("replication"), kept("smollm2"), kept("smollm2_l
 
 
 # Does a low rank leak more because it predicts worse?
+highest_at_equal_validation_loss = max(number.high for number in at_equal_validation_loss.all("tto"))
 _starred = partial(starred, decimals=4, mark=" *")
 beside_full_heads = [
     (

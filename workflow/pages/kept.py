@@ -112,6 +112,7 @@ _trunks, _trunks_at_32 = (
 )
 LAST_STEP = max(_trunks.frame.step)
 after_learning_on, after_learning_on_at_32 = (of.where(step=LAST_STEP, less=None) for of in (_trunks, _trunks_at_32))
+as_trained_at_32 = _trunks_at_32.where(step=0, less=None).by("measure", "arm")
 less_stopped_trunk, less_stopped_trunk_at_32 = (
     of.where(step=LAST_STEP, less="full trunk of equal loss") for of in (_trunks, _trunks_at_32)
 )

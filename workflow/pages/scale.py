@@ -36,7 +36,7 @@ def added_at(rung: tuple[float, float], measure: str, rank: int, truth: str | No
 
 
 def grown(measure: str, rank: int, truth: str | None = None, least: tuple[float, float] = smallest) -> Quantity:
-    """Return by how much what a rank adds is more at the largest size with the most text than at the smallest.
+    """Return by how much more a rank adds at the largest of four sizes with the most text than at the smallest.
 
     The trainings of two sizes are no pairs, and a size may have one. So the 95 % interval is by Student's t from the
     variance between seeds of all sizes and texts, which counts once for both texts of a training.
@@ -65,7 +65,7 @@ def megabytes(size: float) -> str:
 
 
 def by_rung(rank: int, measures: Sequence[str]) -> list[tuple[str | Quantity, ...]]:
-    """Return a row for each size and text: both, then measures of what a rank adds, by each truth in turn."""
+    """Return a row for each size and text, those held out last: both, then what a rank adds, by each truth in turn."""
     return [
         (
             million(rung[0]) + ", held out" * (rung in _held_out),
@@ -80,15 +80,16 @@ effective_ranks_of_rank_4 = _scale.all(EFFECTIVE_RANK, 4, None, less=None)
 
 
 def leaks_by_rung(rank: int, truth: str) -> list[Quantity]:
-    """Return what a rank leaks more than full heads of equal loss on the windows, at each size and text."""
-    return _scale.all("tto", rank, truth, less=STOPPED)
+    """Return what a rank leaks more than full heads of equal loss on the windows, at each size with that rank."""
+    tables = [table for table in (_scale, _fifth) if rank in set(table.frame["rank"])]
+    return [number for table in tables for number in table.all("tto", rank, truth, less=STOPPED)]
 
 
 at_equal_loss_by_rung = {truth: leaks_by_rung(4, truth) for truth in TRUTHS_OF_LADDER}
 widest_at_equal_loss = max(at_equal_loss_by_rung[OWN])
 _by_own = [number.low for rank in (4, 8, 16) for number in leaks_by_rung(rank, OWN) if not math.isnan(number.low)]
 intervals_above = sum(low > 0.007 for low in _by_own), len(_by_own)
-none_above_by_smollm2 = not any(number.low > 0 for number in at_equal_loss_by_rung[STAYS])
+none_above_by_smollm2 = all(number < 0 and not number.low > 0 for number in at_equal_loss_by_rung[STAYS])
 _predicted = fifth.scale_predictions.by("measure", "rank", "truth", "arm")
 ranks_without_law_of_rest = sorted(
     {int(row["rank"]) for row in _predicted.where(measure=REST, value=None, less=LESS).frame.to_dict("records")}
