@@ -61,17 +61,33 @@ from pages.scale import (
     smallest,
     thesis_tto_predicted,
 )
+from pages.vocabularies import (
+    at_each,
+    growths,
+    held_above_fitted,
+    listed,
+    needs,
+    other_start_above,
+    other_start_above_where_much,
+    ranks_for_targets,
+    short_needs_fewer,
+)
 from studies.leak_at_equal_loss.table import ON_WINDOWS
 from studies.size_ladder.parts import OWN
 from studies.size_ladder.table import REST
 
 __all__ = [  # what the source names of other pages
     "at_equal_loss_by_rung",
+    "held_above_fitted",
     "hits_at_fifth_size",
     "hits_elsewhere",
     "largest",
+    "listed",
     "megabytes",
     "million",
+    "other_start_above_where_much",
+    "ranks_for_targets",
+    "short_needs_fewer",
     "smallest",
     "thesis_tto_predicted",
 ]
@@ -336,6 +352,23 @@ most_at_fifth_size = answer(_share_held > 0.8, no=_share_held <= 0.8)
 fewer_than_half_elsewhere = answer(
     all(2 * yes < of for yes, of in held_elsewhere), no=all(2 * yes >= of for yes, of in held_elsewhere)
 )
+
+# How many dimensions a vocabulary needs.
+EXPECTED_OF_BYTES = {0.1: (5, 12), 0.01: (14, 30), 0.001: (32, 80)}
+bytes_need_as_expected = answer(
+    (_within := all(low <= needs("truth", 256, nats) <= high for nats, (low, high) in EXPECTED_OF_BYTES.items())),
+    no=not _within,
+)
+tokens_need_as_expected = answer(
+    (_more := needs("truth", 8192, 0.1) > 64 and needs("truth", 8192, 0.01) > 256), no=not _more
+)
+grows_as_expected = is_within(growths[:1], 0.4, 1)
+starts_agree = answer(other_start_above < 0.1, no=other_start_above >= 0.1)
+_at_16 = list(zip(at_each("best", 16), at_each("trained", 16), strict=True))
+best_below_trained_at_16 = answer(
+    all(best.high < trained.low for best, trained in _at_16), no=any(best > trained for best, trained in _at_16)
+)
+trained_forces_most = is_above(at_each("trained_of_added", 4), 0.5)
 
 # Godey et al. (2024).
 _imposed, _entropies = kept("godey").imposed_rank, along_godey("singular_entropy")

@@ -67,23 +67,30 @@ from pages.scale import (
     thesis_tto_predicted,
     widest_at_equal_loss,
 )
+from pages.vocabularies import at_each, growths, listed, ranks_by_vocabulary, short_needs_fewer, trained_above_best
 from studies.size_ladder.parts import OWN
 from studies.size_ladder.table import REST
 
 __all__ = [  # what the source names of other pages
+    "at_each",
     "growth_of_leak",
+    "growths",
     "held_out",
     "held_out_above_largest",
     "hits_at_fifth_size",
     "hits_elsewhere",
     "intervals_above",
     "largest",
+    "listed",
     "megabytes",
     "million",
     "none_above_by_smollm2",
+    "ranks_by_vocabulary",
     "ranks_without_law_of_rest",
+    "short_needs_fewer",
     "thesis_tto_came",
     "thesis_tto_predicted",
+    "trained_above_best",
     "widest_at_equal_loss",
 ]
 

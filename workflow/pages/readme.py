@@ -11,6 +11,7 @@ from pages.kept import (
     verdicts,
 )
 from pages.scale import held_out, hits_at_fifth_size, million, none_above_by_smollm2, smallest, widest_at_equal_loss
+from pages.vocabularies import rank_needed_at_first
 
 __all__ = [  # what the source names of other pages
     "added_after_long_training",
@@ -18,6 +19,7 @@ __all__ = [  # what the source names of other pages
     "hits_at_fifth_size",
     "million",
     "none_above_by_smollm2",
+    "rank_needed_at_first",
     "smallest",
     "widest_at_equal_loss",
 ]

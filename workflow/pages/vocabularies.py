@@ -3,76 +3,96 @@
 import math
 from collections.abc import Sequence
 
-from oversmoothing.tables.quantities import Quantity
+import pandas as pd
+
+from oversmoothing.tables.quantities import Quantity, Table, digits
 from pages.kept import kept
 from studies.dimensions_needed.names import BEST, FITTED, OTHER, TARGETS, TRAINED, growth, needed
 from studies.dimensions_needed.table import shown
 
-TRUTHS_OF_VOCABULARIES = {"truth": "trained here", "smollm2": "SmolLM2"}
-_table = kept("vocabularies_smollm2").vocabularies.by("measure", "truth", "vocabulary", "rank")
-_frame = _table.frame[_table.frame.vocabulary.notna()]
-vocabularies = {  # by truth, smallest first
-    truth: sorted(_frame[_frame.truth == truth].vocabulary.astype(int).unique().tolist())
-    for truth in TRUTHS_OF_VOCABULARIES
+TRUTHS_OF_VOCABULARIES = {
+    "truth": "trained here",
+    "short": "trained here, for a quarter of the steps",
 }
-fewest, most = vocabularies["truth"][0], vocabularies["truth"][-1]
-(tokens_of_smollm2,) = vocabularies["smollm2"]
+RUNS = {"truth": "vocabularies", "short": "vocabularies_1024_short"}  # by truth
+_frames = [of[of.truth == truth] for truth, run in RUNS.items() for of in [kept(run).vocabularies.frame]]
+_table = Table("vocabularies", pd.concat(_frames), ("measure", "truth", "vocabulary", "rank"))
+_frame = _table.frame[_table.frame.vocabulary.notna()]
+of_truths = {  # numbers of tokens by truth, smallest first
+    truth: sorted(set(_frame[_frame.truth == truth].vocabulary.astype(int))) for truth in TRUTHS_OF_VOCABULARIES
+}
+(tokens_of_short,) = of_truths["short"]
+
+
+def _row(truth: str, v: int, nats: float, curve: str) -> dict[str, object]:
+    (row,) = _table.where(needed(curve, nats), truth, v).frame.to_dict("records")
+    return dict(row)
 
 
 def rank_needed(truth: str, v: int, nats: float, curve: str = BEST) -> str:
     """Return the rank that forces no more on a curve, with its interval; in words beyond the measured ranks."""
-    (row,) = _table.where(needed(curve, nats), truth, v).frame.to_dict("records")
-    return shown(row)
+    return shown(_row(truth, v, nats, curve))
 
 
 def needs(truth: str, v: int, nats: float, curve: str = BEST) -> float:
     """Return that rank: infinite beyond the largest that was measured, and 0 below the smallest."""
-    (row,) = _table.where(needed(curve, nats), truth, v).frame.to_dict("records")
-    if not math.isnan(row["value"]):
-        return float(row["value"])
-    return math.inf if row["note"].startswith("more than") else 0.0
+    row = _row(truth, v, nats, curve)
+    if not math.isnan(value := float(str(row["value"]))):
+        return value
+    return math.inf if str(row["note"]).startswith("more than") else 0.0
 
 
-def power(nats: float, curve: str = BEST) -> Quantity:
-    """Return the power of the number of tokens with which the rank for a target grows."""
-    return _table(growth(nats, curve), "truth", None, None)
+def rank_needed_at_first(truth: str, v: int) -> str:
+    """Return the rank of the best head found that forces no more than the first target."""
+    return rank_needed(truth, v, TARGETS[0])
+
+
+def ranks_for_targets(truth: str, v: int) -> str:
+    """Return the ranks of the best head found that force no more than each target."""
+    first, *others, last = (rank_needed(truth, v, nats) for nats in TARGETS)
+    return f"{', '.join([first, *others])} and {last}"
+
+
+# Powers of the number of tokens with which these ranks grow, by target, of truths trained here.
+growths = [_table(growth(nats), "truth", None, None) for nats in TARGETS]
 
 
 def at_each(measure: str, rank: int) -> list[Quantity]:
-    """Return a measure of a rank over each vocabulary whose truth was trained here, smallest first."""
-    return [_table(measure, "truth", v, rank) for v in vocabularies["truth"]]
+    """Return a measure of a rank over each vocabulary whose truth was trained here for all steps, smallest first."""
+    return [_table(measure, "truth", v, rank) for v in of_truths["truth"]]
 
 
-def widest_gap_of_starts(ranks: Sequence[int]) -> float:
-    """Return by how much more the other start forces than the best head at most, where fitted, as a share of it."""
-    pairs = [
-        (_table(OTHER, truth, v, rank), _table(FITTED, truth, v, rank))
-        for truth, known in vocabularies.items()
-        for v in known
-        for rank in ranks
-    ]
-    return max(other / best - 1 for other, best in pairs)
+def listed(numbers: Sequence[float], decimals: int = 3) -> str:
+    """Return numbers as a list in words."""
+    *others, last = (digits(number, decimals) for number in numbers)
+    return f"{', '.join(others)} and {last}"
 
 
-def held_above_fitted() -> float:
-    """Return the largest ratio of the rank that a target needs held out to that where heads were fitted."""
-    pairs = [
-        (needs(truth, v, nats), needs(truth, v, nats, FITTED))
-        for truth, known in vocabularies.items()
-        for v in known
-        for nats in TARGETS
-    ]
-    return max(held / fitted for held, fitted in pairs if 0 < fitted < math.inf)
-
-
+trained_above_best = all(  # at each rank from 8 to 64, over tokens
+    trained.low > best.high
+    for rank in (8, 16, 32, 64)
+    for trained, best in list(zip(at_each(TRAINED, rank), at_each(BEST, rank), strict=True))[1:]
+)
+short_needs_fewer = all(
+    needs("short", tokens_of_short, nats) < needs("truth", tokens_of_short, nats) for nats in TARGETS
+)
+_all = [(truth, v) for truth, known in of_truths.items() for v in known]
+_starts = [(_table(OTHER, *key, rank), _table(FITTED, *key, rank)) for key in _all for rank in (4, 8, 16, 32, 64)]
+other_start_above = max(other / best - 1 for other, best in _starts)  # where fitted, as a share
+other_start_above_where_much = max(other / best - 1 for other, best in _starts if best > TARGETS[-1])
+held_above_fitted = max(  # the largest ratio of the rank that a target needs held out to that where heads were fitted
+    needs(*key, nats) / needs(*key, nats, FITTED)
+    for key in _all
+    for nats in TARGETS
+    if 0 < needs(*key, nats) < math.inf and 0 < needs(*key, nats, FITTED) < math.inf
+)
 ranks_by_vocabulary = [
     (
         f"{v:,}",
         TRUTHS_OF_VOCABULARIES[truth],
         *(rank_needed(truth, v, nats) for nats in TARGETS),
         *(rank_needed(truth, v, nats, FITTED) for nats in TARGETS),
-        *((rank_needed(truth, v, nats, TRAINED) if truth == "truth" else "-") for nats in TARGETS[:2]),
+        rank_needed(truth, v, TARGETS[0], TRAINED) if truth == "truth" else "-",
     )
-    for truth, known in vocabularies.items()
-    for v in known
+    for truth, v in _all
 ]
