@@ -219,8 +219,8 @@ def vocabularies_page(table: pd.DataFrame) -> Page:
     """Return the page: the ranks that targets need, how they grow, and what heads force by rank."""
     sections = [Section("The rank that forces no more than so many nats a token", [*_needed_rows(table)])]
     if len(grown := table[table.measure.str.startswith(GROWTH)]):
-        words = {BEST: "", FITTED: ", where fitted"}
-        cells = {f"{nats:g} nats{words[curve]}": growth(nats, curve) for curve, nats in product(GROWING, TARGETS)}
+        where = {BEST: "", FITTED: ", where fitted"}
+        cells = {f"{nats:g} nats{where[curve]}": growth(nats, curve) for curve, nats in product(GROWING, TARGETS)}
         sections.append(
             Section("The power of the number of tokens with which that rank grows", pivot(grown, ["truth"], cells))
         )
