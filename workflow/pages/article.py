@@ -44,6 +44,7 @@ from pages.kept import (
     TRUTHS,
     after_equal_steps,
     after_equal_steps_by_three_truths,
+    and_not_tested,
     at_equal_loss,
     at_equal_loss_by_three_truths,
     at_equal_validation_loss,
@@ -63,7 +64,6 @@ from pages.kept import (
 from pages.notes import full as known
 from pages.notes import murugan
 from pages.other_heads import COSTLY, after_400_steps
-from pages.readme import and_not_tested
 from pages.replication import least_certain, number_that_cannot_fail, together, verdict_with_counts
 from pages.scale import (
     growth_of_leak,

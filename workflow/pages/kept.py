@@ -129,6 +129,7 @@ counted_sentences = sentences.where(truth=None, cannot_fail=None)
 number_of_sentences = len(counted_sentences.frame)
 seeds = len(kept("replication").oversmoothing.where("tto", 4, "truth").frame)  # of each rank of the replication
 verdicts = Counter(counted_sentences.column("verdict"))
+and_not_tested = f", {verdicts['not tested here']} not tested" * bool(verdicts["not tested here"])
 chance = benchmark.null_verdicts.where(case="replication")
 power = kept("gradient").gradient_claims.by("id")
 

@@ -2,15 +2,14 @@
 
 from pages.bytes import beam_of_200_bytes, view_of_200_bytes
 from pages.findings import widest_gap
-from pages.kept import STUDIES, seeds
-from pages.readme import and_not_tested
+from pages.kept import STUDIES, and_not_tested, seeds
 
-__all__ = [
+__all__ = [  # what the source names of other pages
     "and_not_tested",
     "beam_of_200_bytes",
     "seeds",
     "view_of_200_bytes",
     "widest_gap",
-]  # what the source names of other pages
+]
 
 number_of_kept_runs = len(list(STUDIES.rglob("run.json")))

@@ -8,7 +8,6 @@ from pages.kept import (
     beside_fewer_bytes,
     kept,
     published,
-    verdicts,
 )
 from pages.scale import held_out, hits_at_fifth_size, million, none_above_by_smollm2, smallest, widest_at_equal_loss
 from pages.vocabularies import rank_needed_at_first
@@ -25,7 +24,6 @@ __all__ = [  # what the source names of other pages
 ]
 
 level = kept("replication").across_seeds.over_windows().where(less=None, kind="family")
-and_not_tested = f", {verdicts['not tested here']} not tested" * bool(verdicts["not tested here"])
 default_tto = kept("default").oversmoothing.where("tto").by("rank")
 most_goes_at_equal_loss = all(  # of what a rank leaks more after equal steps, at each rank that is shown to leak more
     beside("tto", rank, truth).high < after_equal_steps("tto", rank, truth).low / 2

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from scipy.stats import t
 
 from oversmoothing.tables.quantities import Quantity
@@ -143,7 +144,7 @@ def misses(rank: int) -> tuple[float, float]:
 
 
 def _shown(weights: float, like: Quantity) -> float:
-    truth = None if like.truth == "nan" else like.truth
+    truth = None if pd.isna(like.truth) else like.truth
     found = _by_seed.where(like.measure, like.rank, truth, weights=weights, bytes=like.bytes)
     return float(found.frame.value.mean())
 
