@@ -220,3 +220,31 @@ def test_where_common_tokens_have_little_all_move_from_the_start(request):
     request.getfixturevalue("large")
     assert common_mass(p, 12) < library.MOST
     np.testing.assert_array_equal(best_head(p, 2).weights, over_all.weights)
+
+
+def test_a_head_within_a_span_against_scipy():
+    """Its columns are sums of given ones, whose weights scipy finds no better; without the limit it forces less."""
+    p, planted = truths(70, 80, 30, 6, scale=2.0)
+    found = best_head(p, 2, span=planted)
+    centred, columns = planted - planted.mean(axis=0), found.weights - found.weights.mean(axis=0)
+    off = columns - centred @ np.linalg.lstsq(centred, columns)[0]
+    assert np.linalg.norm(off) < 1e-9 * np.linalg.norm(columns)
+    assert best_head(p, 2).forced.mean() < found.forced.mean() - 1e-4
+    assert best_head(p, 6, span=planted).forced.max() < 1e-9
+
+    def objective(x):
+        weights, hidden = planted @ x[:12].reshape(6, 2), x[12:].reshape(80, 2)
+        log_q = log_softmax(hidden @ weights.T, axis=1)
+        missed = np.exp(log_q) - p
+        gradient = np.concatenate([(planted.T @ missed.T @ hidden).ravel(), (missed @ weights).ravel()])
+        return (p * (np.log(p) - log_q)).sum() / 80, gradient / 80
+
+    starts = np.random.default_rng(71).normal(size=(6, 12 + 160))
+    options = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-12, "gtol": 1e-9}
+    ends = [minimize(objective, x, jac=True, method="L-BFGS-B", options=options).fun for x in starts]
+    assert found.forced.mean() == pytest.approx(min(ends), rel=5e-3)
+
+
+def test_a_span_of_too_few_columns():
+    with pytest.raises(ValueError, match="rank 3 must be at most 2"):
+        best_head(np.full((4, 9), 1 / 9), 3, span=np.eye(9)[:, :2])

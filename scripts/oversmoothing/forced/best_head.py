@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import svd
 
-from oversmoothing.forced.descent import BLOCKS, KEPT, descend
+from oversmoothing.forced.descent import BLOCKS, KEPT, descend, whitened
 from oversmoothing.forced.projection import LOWEST, Projection, project
 from oversmoothing.forced.rare_tokens import common_mass, divided, rows_of
 from oversmoothing.numerics.distributions import distributions
@@ -53,6 +53,7 @@ def best_head(
     start: np.ndarray | None = None,
     rounds: int = ROUNDS,
     step: Callable[[], object] = lambda: None,
+    span: np.ndarray | None = None,
 ) -> BestHead:
     """Find a head of a rank that forces little on truths, by local minimisation of the mean forced divergence.
 
@@ -69,32 +70,39 @@ def best_head(
         Of `ITERATIONS` iterations, over all of many tokens `FINAL`; 0: the start, with its further columns.
     step : callable
         Is called after each iteration.
+    span : array, shape (v, d), optional
+        A head of at least r columns, which is to give every column of the result as a sum of its own: d r numbers are
+        fitted in place of v r, so that fewer truths suffice.
 
     Raises
     ------
     ValueError
-        If the rank is below 1 or that of `start`, shapes do not match, or a row of `p` is not a distribution.
+        If the rank is below 1 or that of `start`, above that of `span`, shapes do not match, or a row of `p` is not a
+        distribution.
     """
     p = np.atleast_2d(np.asarray(p, np.float64))
     p = distributions(p, p.shape[1])
     least = 1 if start is None else max(1, start.shape[1])
     if rank < least:
         raise ValueError(f"rank {rank} must be at least {least}")
+    basis = None if span is None else whitened(np.asarray(span, np.float64), p.mean(axis=0))
+    if basis is not None and rank > basis.shape[1]:
+        raise ValueError(f"rank {rank} must be at most {basis.shape[1]}, the rank of the span")
     if rank >= p.shape[1] - 1:
         weights = np.eye(p.shape[1])[:, :rank]
         nearest = project(weights, p)
         return BestHead(weights, nearest.forced, nearest.gap)
-    large = bool(rounds) and rank < COMMON and p.shape[1] > LARGE and common_mass(p, COMMON) >= MOST
+    large = basis is None and bool(rounds) and rank < COMMON and p.shape[1] > LARGE and common_mass(p, COMMON) >= MOST
     iterations, settled = (FINAL, FINAL_SETTLED) if large else (ITERATIONS, SETTLED)
     if large and start is None:
         fitted, hidden = _of_common(p, rank, rounds, step)
         value = np.inf
     else:
-        fitted, nearest = _begun(p, rank, start)
+        fitted, nearest = _begun(p, rank, start, basis)
         hidden, value = nearest.hidden, nearest.forced.mean()
     for _ in range(rounds):
         before = value
-        fitted, hidden, value = descend(p, fitted, hidden, iterations, step, sharp=large)
+        fitted, hidden, value = descend(p, fitted, hidden, iterations, step, sharp=large, span=basis)
         if value >= (1 - settled) * before:
             break
     if rounds:
@@ -105,12 +113,18 @@ def best_head(
     return BestHead(fitted, nearest.forced, nearest.gap)
 
 
-def _begun(p: np.ndarray, rank: int, start: np.ndarray | None) -> tuple[np.ndarray, Projection]:
-    """Return the head (v, r) from a start or `leading`, and the projections of truths on it."""
-    weights = leading(p, rank) if start is None else np.asarray(start, np.float64)
+def _begun(
+    p: np.ndarray, rank: int, start: np.ndarray | None, basis: np.ndarray | None
+) -> tuple[np.ndarray, Projection]:
+    """Return the head (v, r) from a start or `leading`, in the span of a basis (v, k), and projections of truths on it."""
+
+    def spanned(columns: np.ndarray) -> np.ndarray:
+        return columns if basis is None else basis @ ((p.mean(axis=0)[:, None] * basis).T @ columns)
+
+    weights = spanned(leading(p, rank) if start is None else np.asarray(start, np.float64))
     nearest = project(weights, p, tolerance=TOLERANCE)
     if rank > weights.shape[1]:
-        weights = np.column_stack([weights, leading(p, rank - weights.shape[1], nearest.log_q)])
+        weights = np.column_stack([weights, spanned(leading(p, rank - weights.shape[1], nearest.log_q))])
         nearest = project(weights, p, start=nearest.log_q, tolerance=TOLERANCE)
     return weights, nearest
 

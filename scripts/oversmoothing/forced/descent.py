@@ -28,19 +28,22 @@ def descend(
     iterations: int,
     step: Callable[[], object],
     sharp: bool = False,
+    span: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return a head (v, r), hidden vectors (n, r) and their mean divergence from truths p (n, v), lower or as low.
 
     `sharp` measures rows of W with max(p, q) in place of q: else the first steps are too long where q is far below p.
+    W moves in its `span` (v, k) alone, if there is one: `whitened` columns, in which the Hessian of W is near the identity.
     """
     weights, hidden = _balanced(p, weights, hidden)
-    by_row, by_position = _metric(p, weights, hidden, sharp)
-    n, rows = len(p), weights.size
+    by_row, by_position = _metric(p, weights, hidden, sharp, span)
+    moves = weights.shape if span is None else (span.shape[1], weights.shape[1])
+    n, rows = len(p), moves[0] * moves[1]
     entropy = xlogy(p, p).sum()
     lowest, best = np.inf, np.zeros(rows + hidden.size)  # a search that fails may end above the lowest point
 
     def moved(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        w = weights + by_row(x[:rows].reshape(weights.shape), False)
+        w = weights + by_row(x[:rows].reshape(moves), False)
         return w, hidden + by_position(x[rows:].reshape(hidden.shape), False)
 
     def divergence(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -68,6 +71,14 @@ def descend(
 Metric = Callable[[np.ndarray, bool], np.ndarray]  # x -> M x, or with True M^T x, of each row of x
 
 
+def whitened(weights: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Return columns (v, k) with the span of centred ones (v, d), orthonormal if tokens are weighted by `mean` (v,)."""
+    centred = weights - mean @ weights
+    sizes, axes = eigh(centred.T @ (mean[:, None] * centred))
+    known = sizes > NEGLIGIBLE * sizes[-1]
+    return np.asarray(centred @ (axes[:, known] / np.sqrt(sizes[known])))
+
+
 def _balanced(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give the same logits, up to a constant, with white hidden vectors and orthogonal columns."""
     mean = p.mean(axis=0)
@@ -79,9 +90,13 @@ def _balanced(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray) -> tuple[n
     return centred @ turn, hidden @ turn
 
 
-def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray, sharp: bool) -> tuple[Metric, Metric]:
+def _metric(
+    p: np.ndarray, weights: np.ndarray, hidden: np.ndarray, sharp: bool, span: np.ndarray | None
+) -> tuple[Metric, Metric]:
     """Return maps of steps in which the Hessian's blocks are the identity to steps of W's rows and of h."""
     (v, r), n = weights.shape, len(p)
+    if span is not None:
+        return _in_span(span), _by_block(_roots(_of_positions(weights, hidden) / n, RIDGE[0], FLAT))
     if (v + n) * r * r > BLOCKS:
         mean = p.mean(axis=0)
         of_row = np.sqrt(mean + NEGLIGIBLE * mean.max())[:, None]
@@ -97,8 +112,17 @@ def _metric(p: np.ndarray, weights: np.ndarray, hidden: np.ndarray, sharp: bool)
     try:
         return _by_block(_roots(of_rows / n, RIDGE[1])), _by_block(_roots(blocks / n, RIDGE[0]))
     except np.linalg.LinAlgError:  # of a sharp q the difference above is all rounding
-        blocks = np.stack([((c := weights - mean) * row[:, None]).T @ c for row, mean in zip(q, moments, strict=True)])
+        blocks = _of_positions(weights, hidden)
         return _by_block(_roots(of_rows / n, RIDGE[1], FLAT)), _by_block(_roots(blocks / n, RIDGE[0], FLAT))
+
+
+def _of_positions(weights: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+    """Return W^T (diag q_i - q_i q_i^T) W of each position (n, r, r)."""
+    return np.stack([((c := weights - q @ weights) * q[:, None]).T @ c for q in softmax(hidden @ weights.T, axis=1)])
+
+
+def _in_span(span: np.ndarray) -> Metric:
+    return lambda x, transposed: span.T @ x if transposed else span @ x
 
 
 def _roots(blocks: np.ndarray, ridge: float, flat: float = 0.0) -> np.ndarray:

@@ -17,12 +17,13 @@ def fit(
     start: np.ndarray | None = None,
     step: Callable[[], object] = lambda: None,
     rounds: int = ROUNDS,
+    span: np.ndarray | None = None,
 ) -> BestHead:
     """Return the head of a rank that was found to force least of truths p (n, v).
 
-    `step` is told of iterations, and `rounds` are those of `forced.best_head`.
+    `step` is told of iterations; `rounds` and `span` are those of `forced.best_head`.
     """
-    return best_head(p, rank, start, rounds=rounds, step=step)
+    return best_head(p, rank, start, rounds=rounds, step=step, span=span)
 
 
 def fits(
@@ -31,9 +32,10 @@ def fits(
     starts: Iterable[np.ndarray | None],
     step: Callable[[], object] = lambda: None,
     rounds: int = ROUNDS,
+    span: np.ndarray | None = None,
 ) -> list[BestHead]:
     """Return what `fit` finds from several starts, None for `best_head.leading`; what forces least is the first."""
-    return sorted((fit(p, rank, start, step, rounds) for start in starts), key=lambda own: own.forced.mean())
+    return sorted((fit(p, rank, start, step, rounds, span) for start in starts), key=lambda own: own.forced.mean())
 
 
 def forced_by(weights: np.ndarray, p: np.ndarray) -> Projection:

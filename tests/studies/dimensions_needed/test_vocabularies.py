@@ -14,7 +14,7 @@ from plan.run import Run
 from studies.dimensions_needed.figure import draw
 from studies.dimensions_needed.finding import grows, ranks_needed
 from studies.dimensions_needed.measure import cut
-from studies.dimensions_needed.plan import fit_settings, head, mistakes, tables, truth
+from studies.dimensions_needed.plan import fit_settings, head, mistakes, tables, truth, truth_head
 from studies.dimensions_needed.table import crossing, growths, joined, one_vocabulary, vocabularies_page
 
 RANKS = (4, 16, 64)
@@ -183,6 +183,7 @@ def test_the_plan_takes_the_trained_head_of_a_rank_or_else_the_truths():
     assert head(run, 8) == "results/models/truth/weights.safetensors"
     assert fit_settings(run.config, 4)["trained"]
     assert not fit_settings(run.config, 8)["trained"]
+    assert truth_head(run) == head(run, 8)
     (table,) = tables(run)
     assert table.inputs["measured"] == ["results/dimensions_needed/4.parquet", "results/dimensions_needed/8.parquet"]
     assert list(tables(Run(config(ranks=[])))) == []

@@ -2,7 +2,7 @@
 
 Heads are fitted to every other window, from the first; what is reported of them is measured on the other windows. One
 start is that of `forced.best_head`. The other is the trained head or, where no member has the rank, the truth's own
-head cut to it.
+head cut to it. Heads within the span of the truth's own head have the first start alone.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ HEADS = pa.schema(
         ("position", pa.int32()),
         ("fitted", pa.bool_()),  # whether the heads were fitted to this window
         ("best", pa.float64()),  # nats, forced by the head that ended lower where it was fitted
-        ("other_start", pa.float64()),  # by the other one; null where they were not fitted
+        ("other_start", pa.float64()),  # by the other one; null without one, and where they were not fitted
         ("trained", pa.float64()),  # by the trained head, whatever enters it; null without one, and where fitted
         ("kl", pa.float64()),  # from the truth to the member with that head
         ("gap", pa.float64()),  # the largest of these three
@@ -55,13 +55,16 @@ def main(job: Job) -> None:
                 "there on nothing is forced; leave these ranks out"
             )
         start = cut(start, rank)
+    span = read_model_head(job.input.span[0]).weights if job.input.get("span") else None
     fitted = at["fitted"]
     with tqdm(desc=f"rank {rank}", unit="step", disable=None) as bar:
-        best, other = fits(p[fitted], rank, (None, start), bar.update, settings["rounds"])
+        starts = (None, start) if span is None else (None,)
+        best, *others = fits(p[fitted], rank, starts, bar.update, settings["rounds"], span)
     held = forced_by(best.weights, p[~fitted])
     columns = {name: np.full(len(p), np.nan) for name in ("best", "other_start", "trained", "kl", "gap")}
     columns["best"][fitted], columns["best"][~fitted] = best.forced, held.forced
-    columns["other_start"][fitted] = other.forced
+    for other in others:
+        columns["other_start"][fitted] = other.forced
     columns["gap"][fitted], columns["gap"][~fitted] = best.gap, held.gap
     if log_q is not None:
         own = forced_by(head.weights, p[~fitted])

@@ -32,7 +32,7 @@ def trained(config: Config) -> dict[int, str]:
 def fit_settings(config: Config, rank: int) -> dict[str, Any]:
     """Return settings on which depends what the best head of a rank forces."""
     section = config["dimensions_needed"]
-    chosen = {key: section[key] for key in ("per_column", "least", "rounds", "held_per_window")}
+    chosen = {key: section[key] for key in ("per_column", "least", "rounds", "held_per_window", "within_truth")}
     return settings(**chosen, rank=rank, trained=rank in trained(config), windows=config["windows"]["count"])
 
 
@@ -74,8 +74,12 @@ def measured(run: Run) -> str:
 
 def head(run: Run, rank: int) -> str:
     """Return the file of the head from which the second start is made: the trained one, or else the truth's."""
-    if rank in (members := trained(run.config)):
-        return run.weights.format(model=members[rank])
+    members = trained(run.config)
+    return run.weights.format(model=members[rank]) if rank in members else truth_head(run)
+
+
+def truth_head(run: Run) -> str:
+    """Return the file of the truth's own head."""
     own = truth(run.config)
     assert own is not None  # see `mistakes`
     path = run.logits.replace(".parquet", ".head.safetensors") if isinstance(own, Hub) else run.weights

@@ -19,6 +19,7 @@ if VOCABULARY_RANKS:
             model=lambda wildcards: RUN.of(
                 RUN.logits, [HEADS_OF_RANK[rank] for rank in [int(wildcards.rank)] if rank in HEADS_OF_RANK]
             ),
+            span=[dimensions_needed.truth_head(RUN)] if config["dimensions_needed"]["within_truth"] else [],
         output:
             dimensions_needed.measured(RUN),
         wildcard_constraints:

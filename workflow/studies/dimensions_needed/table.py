@@ -60,7 +60,9 @@ Sums = dict[int, WindowSums]  # by rank
 def sums_of(rows: pd.DataFrame) -> dict[str, WindowSums]:
     """Return sums by window of each curve, in nats, of the rows of one rank (`measure.HEADS`)."""
     held = rows[~rows.fitted]
-    columns = {BEST: (held, BEST), FITTED: (rows[rows.fitted], BEST), OTHER: (rows[rows.fitted], OTHER)}
+    columns = {BEST: (held, BEST), FITTED: (rows[rows.fitted], BEST)}
+    if rows[OTHER].notna().any():
+        columns |= {OTHER: (rows[rows.fitted], OTHER)}
     if held[KL].notna().any():
         columns |= {TRAINED: (held, TRAINED), KL: (held, KL)}
     return {name: WindowSums.of(part.window, part[column]) for name, (part, column) in columns.items()}
