@@ -116,7 +116,7 @@ def best_head(
 def _begun(
     p: np.ndarray, rank: int, start: np.ndarray | None, basis: np.ndarray | None
 ) -> tuple[np.ndarray, Projection]:
-    """Return the head (v, r) from a start or `leading`, in the span of a basis (v, k), and projections of truths on it."""
+    """Return the head (v, r) from a start or `leading`, in the span of a basis (v, k), and truths projected onto it."""
 
     def spanned(columns: np.ndarray) -> np.ndarray:
         return columns if basis is None else basis @ ((p.mean(axis=0)[:, None] * basis).T @ columns)

@@ -14,7 +14,8 @@ from studies.dimensions_needed.measure import HEADS
 TABLE = "results/tables/vocabularies.csv"
 CONFIG = """
 results: {results}
-dimensions_needed: {{ranks: [2, 4], least: 48, per_column: 4, held_per_window: 3, within_truth: {within}, beside: [{beside}]}}
+dimensions_needed:
+  {{ranks: [2, 4], least: 48, per_column: 4, held_per_window: 3, within_truth: {within}, beside: [{beside}]}}
 """
 
 
