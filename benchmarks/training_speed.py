@@ -1,10 +1,11 @@
 """Throughput of `oversmoothing.training` against plain loops over transformers' GPT-2 and over our own GPT.
 
 Run from anywhere: ``python benchmarks/training_speed.py``, for a GPU with ``--device cuda --layers 16 --width 512
---block 1024 --batch 16``. All three train the same shape on random bytes with the same batch and precision and no
+--block 1024 --batch 16``. All train the same shape on random bytes with the same batch and precision and no
 dropout, in one process, in alternation; on a CPU in processor time, which other programs disturb less. The plain loops
 are what one would write first: a batch stacked from slices, autocast, PyTorch's default AdamW, clipping,
-``loss.item()``, and PyTorch's default flags; only ours is deterministic and uses TF32. The speeds are also given as a
+``loss.item()``, and PyTorch's default flags; only ours is deterministic and uses TF32. With ``--compile true`` ours also
+runs as it is, and the first step, which compiles, says what that costs. The speeds are also given as a
 share of the device's peak (on a CPU, that of a large matrix product timed here), which shows how much any program could
 still gain. Exits with status 1 if in bf16 we miss the target ratio to transformers: 1.6 on a CPU, 2 on a GPU.
 """
@@ -96,13 +97,18 @@ def compare(options: argparse.Namespace, device: torch.device, precision: str, c
         "plain loop, our GPT": plain(GPT(shape, seed=1).to(device), data, shape.block, options.batch, precision),
         "plain loop, transformers": plain(theirs, data, shape.block, options.batch, precision),
     }
+    if compiled:
+        steps["ours, not compiled"] = ours(GPT(shape, seed=1).to(device), data, options.batch, precision, False)
     for name, step in steps.items():
-        set_flags(device, name == "ours")
-        timed(step, 3, device)
+        set_flags(device, name.startswith("ours"))
+        start = time.perf_counter()
+        step()
+        print(f"{name}: the first step took {time.perf_counter() - start:.1f} s of the clock")
+        timed(step, 2, device)
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(options.repeats):
         for name, step in steps.items():
-            set_flags(device, name == "ours")
+            set_flags(device, name.startswith("ours"))
             seconds[name].append(timed(step, options.steps, device) / options.steps)
     peak = peak_of(device, precision)
     flops = flops_per_byte(vars(shape))
