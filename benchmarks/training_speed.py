@@ -4,8 +4,8 @@ Run from anywhere: ``python benchmarks/training_speed.py``, for a GPU with ``--d
 --block 1024 --batch 16``. All train the same shape on random bytes with the same batch and precision and no
 dropout, in one process, in alternation; on a CPU in processor time, which other programs disturb less. The plain loops
 are what one would write first: a batch stacked from slices, autocast, PyTorch's default AdamW, clipping,
-``loss.item()``, and PyTorch's default flags; only ours is deterministic and uses TF32. With ``--compile true`` ours also
-runs as it is, and the first step, which compiles, says what that costs. The speeds are also given as a
+``loss.item()``, and PyTorch's default flags; only ours is deterministic and uses TF32. With ``--compile true`` ours
+also runs as it is, and the first step, which compiles, says what that costs. The speeds are also given as a
 share of the device's peak (on a CPU, that of a large matrix product timed here), which shows how much any program could
 still gain. Exits with status 1 if in bf16 we miss the target ratio to transformers: 1.6 on a CPU, 2 on a GPU.
 """
