@@ -29,7 +29,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         0.01; 0.015; 63 %; 0.63; 0.15; 62 and 46 %; 27 and 13 %; 0.27; 0.13; 0.012
         0.006; 0.096; 0.192; by -0.043; 0.8; 0.03; 1.25; about 0.10; 0.09; 75 to 90 %; 65 to 80 %; 0.65; 0.80
         60 %; 45 %; , 0.6); , 0.45); 0.05; 3.5; 2.5; more than 0.4 nats; less than 3 %; 80 %; 0.5; 1 %; 0.1 nats
-        0.001 nats; between 0.4
+        0.001 nats; between 0.4; 0.43 held out
         0.02; over 0.007 more; leaks_by_real_truths, 0.007)
         """,
     "findings": """
@@ -58,7 +58,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         2.8b; 8.5 minutes; 10.5 (18); 1.4 times; 1.4e+17; 0.8; 0.2; 0.0 GB; 1.3e+20; 18.8 GB; 1.3 GB; 1.1 GB
         2.7 GB
         rate of 0.00003; rate of 0.0001; a logit by up to 0.05; a position by up to 0.01; TV by 0.003
-        KL by 0.008 nats; by less than 0.0001
+        KL by 0.008 nats; by less than 0.0001; 1.10 times; 0.98 times
         """,
     "tokens": "2.8b; 0.01",
 }
