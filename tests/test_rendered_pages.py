@@ -10,7 +10,7 @@ from schemas.describe import ROOT, SOURCES, needed_ranks, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
-        Python 3.11 to 3.13; equal_loss, 0.007); at most 0.007 more; below 0.007; equal_loss.low > 0.007
+        Python 3.11 to 3.13; equal_loss, 0.007); at most 0.007 more; bound of 0.007; equal_loss.low > 0.007
         _trunk, 0.01); at_32[:1], 0.01); 0.1 nats; 95 %; 90 %
         """,
     "api": "version 1.0 promises",
@@ -36,7 +36,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         95 %; -0.01; 0.03)); 0.26)); 1.25; temperature 1.5; (4), 0.6); (4), 0.83); (8), 0.37); (8), 0.6); 100 %
         equal_loss, 0.007); at most 0.007 more; < 0.02; _trunk, 0.01); > 0.01; above 0.01 nats
         below 0.01; 0 and 0.01; at_32[1:], 0.01); a rate of 0.01; 0.8; 0.2 <; < 0.3
-        0.33 <; < 0.4; 0.1 nats; 0.01 nats; 0.001 nats
+        0.33 <; < 0.4; over 0.4; 0.1 nats; 0.01 nats; 0.001 nats
         2212.09803; 2403.15796; 2210.14199; 2203.12788; 2509.26643; 2510.24966
         """,
     "forced": "> 0.5; < 0.2; < 0.9; 95 %; hold 0.9; for 0.1, 0.01 and 0.001 nats; no more than 0.001 nats",
@@ -44,7 +44,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         95 %; 0.024; 0.048; < 0.05; < 0.001; below 0.001; -0.01 <; < 0.01; within 0.010; 0.665; 1.22; 1.44; 1.35; 1.53
         """,
     "notebook": "",
-    "paper": "2.4 GB; Version 1.0",
+    "paper": "2.4 GB; Version 1.0; 0.1 nats",
     "notes": """
         95 %; 0.95; δ 0.22; 98.5 %; 95 to 99 %; 0.625; 80 %; at most 1 %; matrix at 0.02; start at 0.02
         0.8; 1.25; loss is 10 %; -0.01); 0.01); arXiv 2602.20433; arXiv 2604.28036

@@ -25,8 +25,11 @@ from pages.findings import (
     change_of_forced,
     change_of_share_of_kl,
     decoded_tto,
+    fifth_tto_came,
+    fifth_tto_predicted,
     forced_by_law,
     forced_by_law_with_more_text,
+    growth_of_shares,
     large_models_force,
     left_by_greedy,
     other_heads,
@@ -67,13 +70,18 @@ from pages.other_heads import COSTLY, after_400_steps
 from pages.replication import least_certain, number_that_cannot_fail, together, verdict_with_counts
 from pages.scale import (
     growth_of_leak,
+    held_out,
+    held_out_above_largest,
     hits_at_fifth_size,
     largest,
     million,
     none_above_by_smollm2,
     smallest,
+    thesis_tto_came,
+    thesis_tto_predicted,
     widest_at_equal_loss,
 )
+from pages.vocabularies import growths, rank_needed_at_first
 
 __all__ = [  # what the source names of other pages
     "added_after_long_training",
@@ -86,10 +94,16 @@ __all__ = [  # what the source names of other pages
     "change_of_forced",
     "change_of_share_of_kl",
     "decoded_tto",
+    "fifth_tto_came",
+    "fifth_tto_predicted",
     "forced_by_law",
     "forced_by_law_with_more_text",
     "full_heads_beside_other_steps",
     "growth_of_leak",
+    "growth_of_shares",
+    "growths",
+    "held_out",
+    "held_out_above_largest",
     "hits_at_fifth_size",
     "large_models_force",
     "largest",
@@ -100,10 +114,13 @@ __all__ = [  # what the source names of other pages
     "none_above_by_smollm2",
     "number_that_cannot_fail",
     "other_heads",
+    "rank_needed_at_first",
     "shares_of_what_is_added",
     "slope_of_kl",
     "smallest",
     "stand_ins_change_excess",
+    "thesis_tto_came",
+    "thesis_tto_predicted",
     "truncated_heads",
     "widest_at_equal_loss",
     "widest_gap",
@@ -140,8 +157,14 @@ def made(study: str) -> str:
     known = json.loads((STUDIES / study / "run.json").read_text(encoding="utf-8"))
     drawn = settings.get("known_law", {}).get("texts", [])
     seeds = settings["seeds"] if settings["seeds"] != _DEFAULT["seeds"] or not drawn else drawn[0]["seeds"]
-    steps = f"width {settings['model']['width']}, {settings['training']['max_steps']:,} steps"
-    models = NONE if "model" in settings.get("real_head", {}) else f"{steps}, {len(seeds)} seed{'s'[: len(seeds) > 1]}"
+    steps = f"{settings['training']['max_steps']:,} steps"
+    if sizes := settings.get("size_ladder", {}).get("sizes"):
+        most = max(len(size["seeds"]) for size in sizes)
+        models = f"widths {sizes[0]['width']} to {sizes[-1]['width']}, {steps}, up to {most} seeds"
+    elif "model" in settings.get("real_head", {}):
+        models = NONE
+    else:
+        models = f"width {settings['model']['width']}, {steps}, {len(seeds)} seed{'s'[: len(seeds) > 1]}"
     return ", ".join(f"[{cell}]" for cell in (models, known["commit"][:8], f"{known['processor_hours']:.1f}"))
 
 
@@ -173,10 +196,6 @@ def state_of(*runs: str) -> str:
     """Return in words that runs have not run, or that they have and this article does not tell of it."""
     found = [f"`{name}`" for name in runs if ran(name)]
     return f"has run ({', '.join(found)}), and this article does not tell of it yet" if found else "has not run"
-
-
-_real_heads = [path.parents[1].name for path in sorted(STUDIES.glob("*/tables/real_head.csv"))]
-state_of_second_real_head = state_of(*(name for name in _real_heads if name != "real_head"))
 
 
 # Words.

@@ -26,11 +26,13 @@ from pages.kept import (
     beside_fewer_bytes,
     between_truths,
     by_three_truths,
+    gemma_head,
     kept,
     level_by_three_truths,
     none_saturates,
     real_head,
     three,
+    truncated_gemma_head,
     truncated_real_head,
     verdict,
 )
@@ -266,9 +268,12 @@ at_optimum = kept("optimum").closed_square.where("loss_share", 4).by("kind")
 
 
 # A head in use.
-def by_text(measure: str, truth: str = "all", decimals: int = 3) -> str:
-    """Return a number of the head of SmolLM2 on the manual and on web pages."""
-    return " and ".join(digits(real_head(measure, text, truth), decimals) for text in ("manual", "web"))
+TEXTS = ("manual", "web")
+
+
+def by_text(measure: str, truth: str = "all", head: Table = real_head) -> str:
+    """Return a number of a head, SmolLM2's unless another is given, on the manual and on web pages."""
+    return " and ".join(digits(head(measure, text, truth)) for text in TEXTS)
 
 
 def _largest(numbers: Iterable[Quantity]) -> str:
@@ -277,7 +282,7 @@ def _largest(numbers: Iterable[Quantity]) -> str:
 
 def gains_more(truth: str, other: str) -> bool:
     """Return whether a truth gains more than another on both texts, by intervals that do not meet."""
-    return all(real_head("gain", text, truth).low > real_head("gain", text, other).high for text in ("manual", "web"))
+    return all(real_head("gain", text, truth).low > real_head("gain", text, other).high for text in TEXTS)
 
 
 gains_of_all_memories, added_by_norm = (real_head.all(of, truth="all") for of in ("gain", "norm_added"))
@@ -296,7 +301,37 @@ largest_forced_of_own_truths, largest_norm_forced_of_longer = map(
     _largest, (forced_of_own_truths, norm_forced_of_longer)
 )
 rank_64_forces = truncated_real_head.all("forced", 64)
-norm_outside = [real_head("norm_outside", text, "all").value for text in ("manual", "web")]
+norm_outside = [real_head("norm_outside", text, "all").value for text in TEXTS]
+
+# A second one: Gemma's.
+gains_by_gemma, added_by_norm_of_gemma = (gemma_head.all(of, truth="all") for of in ("gain", "norm_added"))
+_shares = [(gemma_head("share", text, "all"), real_head("share", text, "all")) for text in TEXTS]
+gemma_forces_more = answer(
+    all(own.low > other.high and own.high < 2 * other.low for own, other in _shares),
+    no=any(own.high < other.low or own.low > 2 * other.high for own, other in _shares),
+)
+_alone = [
+    (gemma_head("share", text, "ngram"), [gemma_head("share", text, name) for name in ("neural", "neighbours", "all")])
+    for text in TEXTS
+]
+ngrams_force_most_of_gemma = answer(
+    all(own.low > other.high for own, others in _alone for other in others),
+    no=any(own.high < other.low for own, others in _alone for other in others),
+)
+_rare = [(gemma_head("share_rare", text, "all"), gemma_head("share_common", text, "all")) for text in TEXTS]
+gemma_forces_less_where_rare = answer(
+    all(rare.high < common.low for rare, common in _rare), no=any(rare.low > common.high for rare, common in _rare)
+)
+forced_of_own_truths_of_gemma = gemma_head.all("forced", truth=["longer", "flatter"])
+largest_forced_of_own_truths_of_gemma = _largest(forced_of_own_truths_of_gemma)
+quarter_of_gemma_forces, half_of_gemma_forces = (truncated_gemma_head.all("forced", rank) for rank in (160, 320))
+truncated_gemma_as_expected = answer(
+    above(quarter_of_gemma_forces, 0.4)
+    and all(
+        2 * half.high < quarter.low for half, quarter in zip(half_of_gemma_forces, quarter_of_gemma_forces, strict=True)
+    ),
+    no=any(number.high < 0.4 for number in quarter_of_gemma_forces),
+)
 
 # A second real truth.
 REAL = ("smollm2", "gemma")

@@ -10,11 +10,18 @@ from oversmoothing.tables.quantities import (
     Quantity,
     Table,
     across_ranks,
+    below,
     of_seeds,
     paired,
     percent,
     share_of_means,
     slope,
+)
+from pages.expectations import (
+    added_by_norm_of_gemma,
+    gains_by_gemma,
+    gemma_forces_more,
+    truncated_gemma_as_expected,
 )
 from pages.kept import (
     NAMES,
@@ -73,6 +80,8 @@ from studies.size_ladder.table import REST
 
 __all__ = [  # what the source names of other pages
     "at_each",
+    "gains_by_gemma",
+    "gemma_forces_more",
     "growth_of_leak",
     "growths",
     "held_out",
@@ -91,6 +100,7 @@ __all__ = [  # what the source names of other pages
     "thesis_tto_came",
     "thesis_tto_predicted",
     "trained_above_best",
+    "truncated_gemma_as_expected",
     "widest_at_equal_loss",
 ]
 
@@ -269,6 +279,9 @@ widest_gap_of_real_head = max(kept("real_head").real_head.all("gap", rank=None))
 share_where_rare, share_where_common = (
     max(real_head.all(measure, truth="all")) for measure in ("share_rare", "share_common")
 )
+
+norm_adds_little_to_gemma = below(added_by_norm_of_gemma, 0.03)
+most_added_by_norm_of_gemma = max(number.high for number in added_by_norm_of_gemma)
 
 # What of it is the trunk's?
 recovered, recovered_wide = (1 - table("loss_share", 4, "full_head") for table in (square, wide_square))

@@ -54,9 +54,7 @@ full_heads_beside_other_steps = _controls.where(less="equal loss on the windows"
     "measure", "arm", "truth"
 )
 full_heads = _controls.where(less=None).by("measure", "arm", "truth")
-leaks_at_equal_loss, divergences_at_equal_loss = (
-    [*at_equal_loss.all(measure), *beside_fewer_bytes.all(measure)] for measure in ("tto", "kl")
-)
+leaks_at_equal_loss = [*at_equal_loss.all("tto"), *beside_fewer_bytes.all("tto")]
 
 # What a rank adds to the KL of full rank, and which share of it heads force.
 added = kept("smollm2").forced.over_windows().where(less="full rank", seed=None)
@@ -120,9 +118,10 @@ nats_above_stopped_trunk, nats_above_stopped_trunk_at_32 = (
     [of("loss", f"pl{rank}", ALL) for rank in (4, 8, 16)] for of in (less_stopped_trunk, less_stopped_trunk_at_32)
 )
 
-# The head of SmolLM2 on two texts, with its own rank or truncated to one.
-real_head = kept("real_head").real_head.by("measure", "text", "truth").where(rank=None)
-truncated_real_head = kept("real_head").real_head.by("measure", "rank", "text").where(truth="all")
+# The heads of SmolLM2 and Gemma on two texts, with their own rank or truncated to one.
+_heads = [kept(run).real_head for run in ("real_head", "real_head_gemma")]
+real_head, gemma_head = (head.by("measure", "text", "truth").where(rank=None) for head in _heads)
+truncated_real_head, truncated_gemma_head = (head.by("measure", "rank", "text").where(truth="all") for head in _heads)
 
 sentences = kept("replication").claims.where(chapter=list(CHAPTERS))
 counted_sentences = sentences.where(truth=None, cannot_fail=None)

@@ -3,11 +3,19 @@
 from pages.bytes import beam_of_200_bytes, view_of_200_bytes
 from pages.findings import widest_gap
 from pages.kept import STUDIES, and_not_tested, seeds
+from pages.scale import growth_of_leak, largest, million, smallest
+from pages.vocabularies import growths, rank_needed_at_first
 
 __all__ = [  # what the source names of other pages
     "and_not_tested",
     "beam_of_200_bytes",
+    "growth_of_leak",
+    "growths",
+    "largest",
+    "million",
+    "rank_needed_at_first",
     "seeds",
+    "smallest",
     "view_of_200_bytes",
     "widest_gap",
 ]
