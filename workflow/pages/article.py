@@ -81,7 +81,11 @@ from pages.scale import (
     thesis_tto_predicted,
     widest_at_equal_loss,
 )
-from pages.vocabularies import growths, rank_needed_at_first
+from pages.vocabularies import (
+    growths,
+    rank_needed_at_first,
+    smollm2_needs_more,
+)
 
 __all__ = [  # what the source names of other pages
     "added_after_long_training",
@@ -118,6 +122,7 @@ __all__ = [  # what the source names of other pages
     "shares_of_what_is_added",
     "slope_of_kl",
     "smallest",
+    "smollm2_needs_more",
     "stand_ins_change_excess",
     "thesis_tto_came",
     "thesis_tto_predicted",

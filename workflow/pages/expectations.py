@@ -65,14 +65,18 @@ from pages.scale import (
 )
 from pages.vocabularies import (
     at_each,
+    cost_of_span,
     growths,
     held_above_fitted,
     listed,
     needs,
     other_start_above,
     other_start_above_where_much,
+    rank_needed_at_first,
     ranks_for_targets,
     short_needs_fewer,
+    smollm2_needs_over_128,
+    span_costs_less_than_a_third,
 )
 from studies.leak_at_equal_loss.table import ON_WINDOWS
 from studies.size_ladder.parts import OWN
@@ -80,6 +84,7 @@ from studies.size_ladder.table import REST
 
 __all__ = [  # what the source names of other pages
     "at_equal_loss_by_rung",
+    "cost_of_span",
     "held_above_fitted",
     "hits_at_fifth_size",
     "hits_elsewhere",
@@ -88,9 +93,11 @@ __all__ = [  # what the source names of other pages
     "megabytes",
     "million",
     "other_start_above_where_much",
+    "rank_needed_at_first",
     "ranks_for_targets",
     "short_needs_fewer",
     "smallest",
+    "smollm2_needs_over_128",
     "thesis_tto_predicted",
 ]
 
@@ -397,6 +404,7 @@ bytes_need_as_expected = answer(
 tokens_need_as_expected = answer(
     (_more := needs("truth", 8192, 0.1) > 64 and needs("truth", 8192, 0.01) > 256), no=not _more
 )
+span_costs_little = answer(span_costs_less_than_a_third, no=cost_of_span > 1 / 3)
 grows_as_expected = is_within(growths[:1], 0.4, 1)
 starts_agree = answer(other_start_above < 0.1, no=other_start_above >= 0.1)
 _at_16 = list(zip(at_each("best", 16), at_each("trained", 16), strict=True))

@@ -74,12 +74,25 @@ from pages.scale import (
     thesis_tto_predicted,
     widest_at_equal_loss,
 )
-from pages.vocabularies import at_each, growths, listed, ranks_by_vocabulary, short_needs_fewer, trained_above_best
+from pages.vocabularies import (
+    at_each,
+    cost_of_span,
+    forced_of_smollm2,
+    growths,
+    listed,
+    rank_needed_at_first,
+    ranks_by_vocabulary,
+    short_needs_fewer,
+    smollm2_needs_more,
+    trained_above_best,
+)
 from studies.size_ladder.parts import OWN
 from studies.size_ladder.table import REST
 
 __all__ = [  # what the source names of other pages
     "at_each",
+    "cost_of_span",
+    "forced_of_smollm2",
     "gains_by_gemma",
     "gemma_forces_more",
     "growth_of_leak",
@@ -94,9 +107,11 @@ __all__ = [  # what the source names of other pages
     "megabytes",
     "million",
     "none_above_by_smollm2",
+    "rank_needed_at_first",
     "ranks_by_vocabulary",
     "ranks_without_law_of_rest",
     "short_needs_fewer",
+    "smollm2_needs_more",
     "thesis_tto_came",
     "thesis_tto_predicted",
     "trained_above_best",

@@ -19,7 +19,10 @@ from pages.scale import (
     smallest,
     widest_at_equal_loss,
 )
-from pages.vocabularies import rank_needed_at_first
+from pages.vocabularies import (
+    rank_needed_at_first,
+    smollm2_needs_more,
+)
 
 __all__ = [  # what the source names of other pages
     "added_after_long_training",
@@ -32,6 +35,7 @@ __all__ = [  # what the source names of other pages
     "none_above_by_smollm2",
     "rank_needed_at_first",
     "smallest",
+    "smollm2_needs_more",
     "widest_at_equal_loss",
 ]
 

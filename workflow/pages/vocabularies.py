@@ -13,15 +13,16 @@ from studies.dimensions_needed.table import shown
 TRUTHS_OF_VOCABULARIES = {
     "truth": "trained here",
     "short": "trained here, for a quarter of the steps",
+    "smollm2": "SmolLM2",
 }
-RUNS = {"truth": "vocabularies", "short": "vocabularies_1024_short"}  # by truth
+RUNS = {"truth": "vocabularies", "short": "vocabularies_1024_short", "smollm2": "vocabularies_smollm2"}  # by truth
 _frames = [of[of.truth == truth] for truth, run in RUNS.items() for of in [kept(run).vocabularies.frame]]
 _table = Table("vocabularies", pd.concat(_frames), ("measure", "truth", "vocabulary", "rank"))
 _frame = _table.frame[_table.frame.vocabulary.notna()]
 of_truths = {  # numbers of tokens by truth, smallest first
     truth: sorted(set(_frame[_frame.truth == truth].vocabulary.astype(int))) for truth in TRUTHS_OF_VOCABULARIES
 }
-(tokens_of_short,) = of_truths["short"]
+(tokens_of_short,), (tokens_of_smollm2,) = of_truths["short"], of_truths["smollm2"]
 
 
 def _row(truth: str, v: int, nats: float, curve: str) -> dict[str, object]:
@@ -42,9 +43,9 @@ def needs(truth: str, v: int, nats: float, curve: str = BEST) -> float:
     return math.inf if str(row["note"]).startswith("more than") else 0.0
 
 
-def rank_needed_at_first(truth: str, v: int) -> str:
-    """Return the rank of the best head found that forces no more than the first target."""
-    return rank_needed(truth, v, TARGETS[0])
+def rank_needed_at_first(truth: str, v: int, curve: str = BEST) -> str:
+    """Return the rank of the best head found that forces no more than the first target, held out or where fitted."""
+    return rank_needed(truth, v, TARGETS[0], curve)
 
 
 def ranks_for_targets(truth: str, v: int) -> str:
@@ -62,6 +63,11 @@ def at_each(measure: str, rank: int) -> list[Quantity]:
     return [_table(measure, "truth", v, rank) for v in of_truths["truth"]]
 
 
+def forced_of_smollm2(rank: int) -> Quantity:
+    """Return what the best head found of a rank forces of SmolLM2, held out."""
+    return _table(BEST, "smollm2", tokens_of_smollm2, rank)
+
+
 def listed(numbers: Sequence[float], decimals: int = 3) -> str:
     """Return numbers as a list in words."""
     *others, last = (digits(number, decimals) for number in numbers)
@@ -76,8 +82,26 @@ trained_above_best = all(  # at each rank from 8 to 64, over tokens
 short_needs_fewer = all(
     needs("short", tokens_of_short, nats) < needs("truth", tokens_of_short, nats) for nats in TARGETS
 )
+_within = kept("vocabularies_within").vocabularies.by("measure", "rank")
+_limits = [  # what a head within the span of the truth's own forces, and a free one, held out; rank by rank
+    (_within(BEST, rank), _table(BEST, "truth", tokens, rank))
+    for tokens in [of_truths["truth"][-1]]
+    for rank in (4, 8, 16, 32, 64)
+]
+cost_of_span = max(within / free - 1 for within, free in _limits)  # as a share
+span_costs_less_than_a_third = all(within.high / free.low < 4 / 3 for within, free in _limits)
+most_needed_of_truths_trained_here = max(rank for v in of_truths["truth"] for rank in [needs("truth", v, TARGETS[0])])
+smollm2_needs_more = (  # even where its heads were fitted
+    needs("smollm2", tokens_of_smollm2, TARGETS[0], FITTED) > 2 * most_needed_of_truths_trained_here
+)
+_of_smollm2 = _row("smollm2", tokens_of_smollm2, TARGETS[0], BEST)
+_beyond = [math.isnan(float(str(_of_smollm2[end]))) for end in ("value", "high")]  # the largest rank, 128
+smollm2_needs_over_128 = "yes" if all(_beyond) else "open" if any(_beyond) else "no"
 _all = [(truth, v) for truth, known in of_truths.items() for v in known]
-_starts = [(_table(OTHER, *key, rank), _table(FITTED, *key, rank)) for key in _all for rank in (4, 8, 16, 32, 64)]
+_two_starts = [key for key in _all if key[0] != "smollm2"]
+_starts = [
+    (_table(OTHER, *key, rank), _table(FITTED, *key, rank)) for key in _two_starts for rank in (4, 8, 16, 32, 64)
+]
 other_start_above = max(other / best - 1 for other, best in _starts)  # where fitted, as a share
 other_start_above_where_much = max(other / best - 1 for other, best in _starts if best > TARGETS[-1])
 held_above_fitted = max(  # the largest ratio of the rank that a target needs held out to that where heads were fitted

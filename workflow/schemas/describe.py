@@ -24,7 +24,7 @@ from schemas.config import read_schema
 from schemas.surface import described
 
 SOURCES = ROOT / "docs/source"
-VOCABULARIES = kept.STUDIES / "vocabularies/tables/vocabularies.csv"
+VOCABULARIES = kept.STUDIES / "vocabularies_smollm2/tables/vocabularies.csv"
 BEGIN, END = "<!-- {}: written by `make docs` -->", "<!-- end of {} -->"
 SUBJECTS = {  # headings of config/README.md, in order, and the sections of each; those of studies are the last
     "What is made, and where": ("results", "wanted", "studies", "checkpoints", "assets", "device"),
@@ -49,15 +49,15 @@ def main() -> None:
 
 
 def needed_ranks() -> str | None:
-    """Return the table that `oversmoothing size` reads, from the kept run of `vocabularies`; None if none is kept."""
+    """Return the table that `oversmoothing size` reads, of truths of all steps and of SmolLM2; None if none is kept."""
     if not VOCABULARIES.is_file():
         return None
     table = read_record(VOCABULARIES)
     nats = table.measure.str.extract(r"^needed_([\d.]+)$", expand=False)
     ends = zip(table.value, table.low, table.high, strict=True)
     told = table.note.fillna(pd.Series([f"{value:.0f} [{low:.0f}, {high:.0f}]" for value, low, high in ends]))
-    truth = table.truth.replace({"truth": "a model trained on it"})
-    needed = table[["vocabulary"]].assign(truth=truth, nats=nats, rank=told)[nats.notna()]
+    truth = table.truth.map({"truth": "a model trained on it", "smollm2": "SmolLM2"})
+    needed = table[["vocabulary"]].assign(truth=truth, nats=nats, rank=told)[nats.notna() & truth.notna()]
     return str(needed.to_csv(index=False, lineterminator="\n"))
 
 

@@ -158,7 +158,7 @@ def _of_nearest(rows: Sequence[dict[str, str]]) -> list[str]:
         return []
     tokens = int(rows[0]["vocabulary"])
     lines = [f"  at most {row['nats']} nats: rank {row['rank']}, if {row['truth']} is the truth" for row in rows]
-    return ["", f"  In the kept run `vocabularies`, on another text, over {tokens:,} tokens:", *lines]
+    return ["", f"  In a kept run, on another text, over {tokens:,} tokens:", *lines]
 
 
 def _drafts(part: dict[str, Any], name: str) -> list[str]:

@@ -124,7 +124,7 @@ class Sizes:
 
 
 def of_nearest_vocabulary(tokens: int, path: Path = SHIPPED) -> list[dict[str, str]]:
-    """Return what the kept run `vocabularies` says of its vocabulary nearest in size, as a ratio; none without it.
+    """Return what kept runs say of their vocabulary nearest in size, as a ratio; none without it.
 
     Rows have ``vocabulary``, ``truth``, ``nats`` and ``rank``, the rank that forces no more, with its interval.
     """

@@ -74,7 +74,7 @@ SCHEMA = document(
     ),
     searched=flag("Whether further ranks were fitted to find them."),
     vocabularies=array(
-        "What the kept run `vocabularies` needs over the nearest vocabulary; missing if no such run is kept.",
+        "What truths of kept runs need over the nearest vocabulary; missing if no such run is kept.",
         items=fields(
             "A target for one truth.",
             vocabulary=text("Number of tokens."),
