@@ -19,7 +19,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         (4.1.1); (4.2); Table 3.1; Table 4.1; Table 4.2; Table 5.3; Table 6.1; Table 7.1; Table 7.3; Figure 2.1
         learn from 0.9 MB; reads 0.9 MB; hold 0.9 of; hold 0.9 @; 1.25; Temperature 0.8; 0.0003; 0.001; learned; 0.1
         above 0.2; 95 %; at 5 %; less than 0.01; within 0.015; -0.015, 0.015); 100 %; _trunk, 0.01); called 0.01 nats
-        16 hold 0.01; )], 0.01)
+        16 contain 0.01; )], 0.01)
         """,
     "bat": "1.25; 95 %; 0.001 was asked; 1.2e-10",
     "bytes": "0.8 and 1.25; at temperature 0.8; at 1.25; < 0.63; 0.15)",

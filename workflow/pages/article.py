@@ -29,7 +29,7 @@ from pages.findings import (
     fifth_tto_predicted,
     forced_by_law,
     forced_by_law_with_more_text,
-    growth_of_shares,
+    highest_at_equal_validation_loss,
     large_models_force,
     left_by_greedy,
     other_heads,
@@ -69,13 +69,16 @@ from pages.notes import murugan
 from pages.other_heads import COSTLY, after_400_steps
 from pages.replication import least_certain, number_that_cannot_fail, together, verdict_with_counts
 from pages.scale import (
+    growth_by_size,
     growth_of_leak,
     held_out,
     held_out_above_largest,
     hits_at_fifth_size,
     largest,
     million,
+    miss_at_rank_4,
     none_above_by_smollm2,
+    shares_by_size,
     smallest,
     thesis_tto_came,
     thesis_tto_predicted,
@@ -103,22 +106,25 @@ __all__ = [  # what the source names of other pages
     "forced_by_law",
     "forced_by_law_with_more_text",
     "full_heads_beside_other_steps",
+    "growth_by_size",
     "growth_of_leak",
-    "growth_of_shares",
     "growths",
     "held_out",
     "held_out_above_largest",
+    "highest_at_equal_validation_loss",
     "hits_at_fifth_size",
     "large_models_force",
     "largest",
     "left_by_greedy",
     "million",
+    "miss_at_rank_4",
     "murugan",
     "nats_above_stopped_trunk_at_32",
     "none_above_by_smollm2",
     "number_that_cannot_fail",
     "other_heads",
     "rank_needed_at_first",
+    "shares_by_size",
     "shares_of_what_is_added",
     "slope_of_kl",
     "smallest",
@@ -284,7 +290,6 @@ greedy_is_too_sharp = nsmd_under_greedy.high < 0
 forced_rises_at_rank_8 = change_of_forced(8, "smollm2").low > 0
 leak_of_full_rank = of_seeds(run.oversmoothing.column("value", measure="tto", rank=FULL, truth="truth"))
 hidden_at_full_rank = known.hidden()
-hidden_of_leak = -against_models_less_law(FULL) / leak_of_full_rank
 
 
 def _in_points(change: Any) -> str:

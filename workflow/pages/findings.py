@@ -54,7 +54,9 @@ from pages.scale import (
     at_equal_loss_by_rung,
     by_rung,
     grown,
+    growth_by_size,
     growth_of_leak,
+    growth_of_shares,
     held_out,
     held_out_above_largest,
     hits_at_fifth_size,
@@ -63,13 +65,14 @@ from pages.scale import (
     largest,
     megabytes,
     million,
-    misses,
+    miss_at_rank_4,
+    miss_at_rank_16,
     none_above_by_smollm2,
     of_law,
     outcome_of_tto,
     places_held_out,
     ranks_without_law_of_rest,
-    smallest_with_most_text,
+    shares_by_size,
     thesis_tto_came,
     thesis_tto_predicted,
     widest_at_equal_loss,
@@ -95,7 +98,9 @@ __all__ = [  # what the source names of other pages
     "forced_of_smollm2",
     "gains_by_gemma",
     "gemma_forces_more",
+    "growth_by_size",
     "growth_of_leak",
+    "growth_of_shares",
     "growths",
     "held_out",
     "held_out_above_largest",
@@ -106,10 +111,13 @@ __all__ = [  # what the source names of other pages
     "listed",
     "megabytes",
     "million",
+    "miss_at_rank_4",
+    "miss_at_rank_16",
     "none_above_by_smollm2",
     "rank_needed_at_first",
     "ranks_by_vocabulary",
     "ranks_without_law_of_rest",
+    "shares_by_size",
     "short_needs_fewer",
     "smollm2_needs_more",
     "thesis_tto_came",
@@ -338,12 +346,8 @@ more_than_as_many_operations = (
 # Where does a rank's cost go as models grow?
 rank_4_by_rung = by_rung(4, ("tto", "kl", FORCED_SHARE))
 growth_of_rank_4 = [grown(metric, 4, truth) for metric in ("tto", "kl") for truth in TRUTHS_OF_LADDER]
-growth_by_size, shares_by_size = (
-    [grown(of, 4, truth, smallest_with_most_text) for truth in TRUTHS_OF_LADDER] for of in ("tto", FORCED_SHARE)
-)
 growth_of_ranks_8_and_16 = [grown("tto", rank, truth) for rank in (8, 16) for truth in TRUTHS_OF_LADDER]
-growth_of_shares, growth_of_rest = ([grown(of, 4, truth) for truth in TRUTHS_OF_LADDER] for of in (FORCED_SHARE, REST))
+growth_of_rest = [grown(REST, 4, truth) for truth in TRUTHS_OF_LADDER]
 least_at_equal_loss_by_smollm2 = max(at_equal_loss_by_rung[STAYS])
 exponent_of_size = of_law("tto", "of_size", 4, OWN)
 fifth_tto_predicted, fifth_tto_came = outcome_of_tto(places_held_out[-1])
-miss_at_rank_4, miss_at_rank_16 = misses(4), misses(16)

@@ -9,12 +9,14 @@ from pages.kept import (
     kept,
 )
 from pages.scale import (
+    growth_by_size,
     growth_of_leak,
     held_out,
     held_out_above_largest,
     hits_at_fifth_size,
     largest,
     million,
+    miss_at_rank_4,
     none_above_by_smollm2,
     smallest,
     widest_at_equal_loss,
@@ -26,12 +28,14 @@ from pages.vocabularies import (
 
 __all__ = [  # what the source names of other pages
     "added_after_long_training",
+    "growth_by_size",
     "growth_of_leak",
     "held_out",
     "held_out_above_largest",
     "hits_at_fifth_size",
     "largest",
     "million",
+    "miss_at_rank_4",
     "none_above_by_smollm2",
     "rank_needed_at_first",
     "smallest",

@@ -52,7 +52,10 @@ def grown(measure: str, rank: int, truth: str | None = None, least: tuple[float,
     return Quantity(value, {"low": value - half, "high": value + half})
 
 
-growth_of_leak = [grown("tto", 4, truth) for truth in TRUTHS_OF_LADDER]
+growth_of_leak, growth_of_shares = ([grown(of, 4, truth) for truth in TRUTHS_OF_LADDER] for of in ("tto", FORCED_SHARE))
+growth_by_size, shares_by_size = (  # after the most text
+    [grown(of, 4, truth, smallest_with_most_text) for truth in TRUTHS_OF_LADDER] for of in ("tto", FORCED_SHARE)
+)
 
 
 def million(weights: float) -> str:
@@ -149,6 +152,7 @@ def _shown(weights: float, like: Quantity) -> float:
     return float(found.frame.value.mean())
 
 
+miss_at_rank_4, miss_at_rank_16 = misses(4), misses(16)
 held_out_above_largest = all(  # whether rank 4 costs more at the fifth size than at the fourth, of loss, TTO and KL
     came > _shown(largest[0], predicted)
     for place in places_held_out
