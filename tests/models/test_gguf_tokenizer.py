@@ -130,7 +130,7 @@ def test_each_token_stands_for_its_text(tmp_path):
             assert id not in known
 
 
-def test_it_can_be_read_byte_by_byte(tmp_path):
+def test_its_bytes_can_be_read(tmp_path):
     said = described(False, runs=True)
     gguf_tokenizer(said).save(str(tmp_path / "tokenizer.json"))
     spelling = read_spelling(tmp_path / "tokenizer.json")

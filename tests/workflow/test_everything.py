@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 
@@ -12,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from recipes import CONFIG
-from study import listed, pages
+from study import ROOT, listed, pages
 from test_notebook import cells
 
 import measure
@@ -20,10 +21,6 @@ import window_means
 from oversmoothing.measures.entries.side_by_side import KINDS
 from oversmoothing.tables.compare import compare
 from schemas.surface import parquet_columns
-from studies.narrow_trunk.measure import LEARNED_ON
-from studies.size_ladder.best import BEST
-from studies.size_ladder.measure import MEASURED
-from studies.size_ladder.predict import PREDICTIONS
 
 IN_WORDS = {"string": "text", "float": "float32", "double": "float64"}
 
@@ -36,11 +33,9 @@ SIDE = {name: np.zeros(1, kind) for name, kind in KINDS.items()}
 SCHEMAS = {  # of files that a study of one seed without models of the hub lacks
     "side_by_side/{model}.parquet": measure.keyed(0, {"truth": "a"}, SIDE).schema,
     "tables/window_means.parquet": window_means.SCHEMA,
-    "narrow_trunk/{model}.parquet": LEARNED_ON,
-    "{text}ladder/{model}.parquet": MEASURED,
-    "{text}ladder_best/{model}-rank{rank}.parquet": BEST,
-    "scale_predictions.parquet": PREDICTIONS,
 }
+for more in ROOT.glob("tests/studies/*/schemas.py"):
+    SCHEMAS |= runpy.run_path(str(more))["SCHEMAS"]
 WITHOUT_LATEX = ("frontier", "samples")
 OF_TOKENS = set(listed("Tables", "of tokens alone"))  # see test_tokens_dag
 

@@ -1,6 +1,7 @@
 """A study is its folder, its tests and its line in the config: without them nothing mentions it, and all else works.
 
-All are taken out at once but the one whose figure `make` draws beside the main table.
+All are taken out at once but the one whose figure `make` draws beside the main table; with them goes what tells of the
+whole project, its findings and its size.
 """
 
 import re
@@ -19,6 +20,13 @@ CODE = ("py", "smk", "yaml", "rst")
 MAIN = "config/config.yaml"
 QUICK = ("plan", "claims")
 MAIN_STUDY = "forced_part"
+OF_THE_WHOLE = (  # pages of what was found, and tests of these, of kept runs and of what the code amounts to
+    "docs/source",
+    "workflow/pages",
+    *(f"tests/test_{name}.py" for name in ("article", "kept_runs", "page_quantities", "rendered_pages", "shape")),
+    "tests/shape.py",
+    "tests/measures/test_measured_once.py",
+)
 GONE = [name for name in studies.there() if name != MAIN_STUDY]
 
 
@@ -33,6 +41,8 @@ def taken_out(names, folder):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (path for path in ROOT.iterdir() if path.is_file()):
         shutil.copy(path, folder)
+    for gone in map(folder.joinpath, OF_THE_WHOLE):
+        shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
     pages = "".join((studies.FOLDER / name / "README.md").read_text() for name in names)
     made = re.findall(r"^\| `(?:(?:tables|figures)/)?(\w+)` \|", pages, flags=re.MULTILINE)
     sections: dict = {}

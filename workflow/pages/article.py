@@ -85,9 +85,9 @@ from pages.scale import (
     widest_at_equal_loss,
 )
 from pages.vocabularies import (
-    growths,
+    more_tokens_need_fewer,
     rank_needed_at_first,
-    smollm2_needs_more,
+    smollm2_found_wider,
 )
 
 __all__ = [  # what the source names of other pages
@@ -108,7 +108,6 @@ __all__ = [  # what the source names of other pages
     "full_heads_beside_other_steps",
     "growth_by_size",
     "growth_of_leak",
-    "growths",
     "held_out",
     "held_out_above_largest",
     "highest_at_equal_validation_loss",
@@ -118,6 +117,7 @@ __all__ = [  # what the source names of other pages
     "left_by_greedy",
     "million",
     "miss_at_rank_4",
+    "more_tokens_need_fewer",
     "murugan",
     "nats_above_stopped_trunk_at_32",
     "none_above_by_smollm2",
@@ -128,7 +128,7 @@ __all__ = [  # what the source names of other pages
     "shares_of_what_is_added",
     "slope_of_kl",
     "smallest",
-    "smollm2_needs_more",
+    "smollm2_found_wider",
     "stand_ins_change_excess",
     "thesis_tto_came",
     "thesis_tto_predicted",
@@ -172,7 +172,7 @@ def made(study: str) -> str:
     if sizes := settings.get("size_ladder", {}).get("sizes"):
         most = max(len(size["seeds"]) for size in sizes)
         models = f"widths {sizes[0]['width']} to {sizes[-1]['width']}, {steps}, up to {most} seeds"
-    elif "model" in settings.get("real_head", {}):
+    elif "model" in settings.get("real_head", {}) or settings.get("dimensions_needed", {}).get("within_truth"):
         models = NONE
     else:
         models = f"width {settings['model']['width']}, {steps}, {len(seeds)} seed{'s'[: len(seeds) > 1]}"

@@ -22,8 +22,9 @@ from pages.scale import (
     widest_at_equal_loss,
 )
 from pages.vocabularies import (
+    more_tokens_need_fewer,
     rank_needed_at_first,
-    smollm2_needs_more,
+    smollm2_found_wider,
 )
 
 __all__ = [  # what the source names of other pages
@@ -36,10 +37,11 @@ __all__ = [  # what the source names of other pages
     "largest",
     "million",
     "miss_at_rank_4",
+    "more_tokens_need_fewer",
     "none_above_by_smollm2",
     "rank_needed_at_first",
     "smallest",
-    "smollm2_needs_more",
+    "smollm2_found_wider",
     "widest_at_equal_loss",
 ]
 

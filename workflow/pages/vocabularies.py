@@ -63,6 +63,11 @@ def at_each(measure: str, rank: int) -> list[Quantity]:
     return [_table(measure, "truth", v, rank) for v in of_truths["truth"]]
 
 
+def rank_needed_at_last(truth: str, v: int) -> str:
+    """Return the rank of the best head found that forces no more than the last target, held out."""
+    return rank_needed(truth, v, TARGETS[-1])
+
+
 def forced_of_smollm2(rank: int) -> Quantity:
     """Return what the best head found of a rank forces of SmolLM2, held out."""
     return _table(BEST, "smollm2", tokens_of_smollm2, rank)
@@ -79,9 +84,10 @@ trained_above_best = all(  # at each rank from 8 to 64, over tokens
     for rank in (8, 16, 32, 64)
     for trained, best in list(zip(at_each(TRAINED, rank), at_each(BEST, rank), strict=True))[1:]
 )
-short_needs_fewer = all(
-    needs("short", tokens_of_short, nats) < needs("truth", tokens_of_short, nats) for nats in TARGETS
-)
+less_after_fewer_steps = [  # percent, by target
+    100 * (1 - needs("short", tokens_of_short, nats) / needs("truth", tokens_of_short, nats)) for nats in TARGETS
+]
+short_needs_fewer = min(less_after_fewer_steps) > 0
 _within = kept("vocabularies_within").vocabularies.by("measure", "rank")
 _limits = [  # what a head within the span of the truth's own forces, and a free one, held out; rank by rank
     (_within(BEST, rank), _table(BEST, "truth", tokens, rank))
@@ -91,8 +97,16 @@ _limits = [  # what a head within the span of the truth's own forces, and a free
 cost_of_span = max(within / free - 1 for within, free in _limits)  # as a share
 span_costs_less_than_a_third = all(within.high / free.low < 4 / 3 for within, free in _limits)
 most_needed_of_truths_trained_here = max(rank for v in of_truths["truth"] for rank in [needs("truth", v, TARGETS[0])])
-smollm2_needs_more = (  # even where its heads were fitted
-    needs("smollm2", tokens_of_smollm2, TARGETS[0], FITTED) > 2 * most_needed_of_truths_trained_here
+smollm2_found_wider = (  # held out; heads for it were sought in the span of its own alone
+    needs("smollm2", tokens_of_smollm2, TARGETS[0]) > 2 * most_needed_of_truths_trained_here
+)
+most_held_above_fitted = max(  # of what heads for SmolLM2 force, rank by rank
+    held / _table(FITTED, "smollm2", tokens_of_smollm2, int(held.rank))
+    for held in _table.where(BEST, "smollm2", tokens_of_smollm2).all()
+)
+half_of_smollm2s = round(needs("smollm2", tokens_of_smollm2, TARGETS[0]) / 2)  # a head that would overturn that
+more_tokens_need_fewer = all(  # for each target
+    _row("truth", 1024, nats, BEST)["low"] > _row("truth", 8192, nats, BEST)["high"] for nats in TARGETS
 )
 _of_smollm2 = _row("smollm2", tokens_of_smollm2, TARGETS[0], BEST)
 _beyond = [math.isnan(float(str(_of_smollm2[end]))) for end in ("value", "high")]  # the largest rank, 128

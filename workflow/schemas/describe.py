@@ -17,14 +17,13 @@ import yaml
 from oversmoothing.commands.one_head.size import SHIPPED
 from oversmoothing.tables.quantities import environment
 from oversmoothing.tables.record import documentation, read_record
-from pages import kept
-from pages.kept import ROOT
 from plan import studies
 from schemas.config import read_schema
 from schemas.surface import described
 
+ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "docs/source"
-VOCABULARIES = kept.STUDIES / "vocabularies_smollm2/tables/vocabularies.csv"
+VOCABULARIES = ROOT / "resources/studies/vocabularies_smollm2/tables/vocabularies.csv"
 BEGIN, END = "<!-- {}: written by `make docs` -->", "<!-- end of {} -->"
 SUBJECTS = {  # headings of config/README.md, in order, and the sections of each; those of studies are the last
     "What is made, and where": ("results", "wanted", "studies", "checkpoints", "assets", "device"),
@@ -45,7 +44,8 @@ def main() -> None:
         path.write_text(rendered(path), encoding="utf-8")
     if (needs := needed_ranks()) is not None:
         SHIPPED.write_text(needs, encoding="utf-8")
-    importlib.import_module("pages.article_figures").main()  # it takes seconds to load
+    if pages():
+        importlib.import_module("pages.article_figures").main()  # it takes seconds to load
 
 
 def needed_ranks() -> str | None:
@@ -56,7 +56,9 @@ def needed_ranks() -> str | None:
     nats = table.measure.str.extract(r"^needed_([\d.]+)$", expand=False)
     ends = zip(table.value, table.low, table.high, strict=True)
     told = table.note.fillna(pd.Series([f"{value:.0f} [{low:.0f}, {high:.0f}]" for value, low, high in ends]))
-    truth = table.truth.map({"truth": "a model trained on it", "smollm2": "SmolLM2"})
+    truth = table.truth.map(
+        {"truth": "a model trained on it", "smollm2": "SmolLM2 (with heads in the span of its own)"}
+    )
     needed = table[["vocabulary"]].assign(truth=truth, nats=nats, rank=told)[nats.notna() & truth.notna()]
     return str(needed.to_csv(index=False, lineterminator="\n"))
 
@@ -84,8 +86,8 @@ def rendered(page: Path) -> str:
 
 def quantities(page: Path) -> dict[str, Any]:
     """Return what a page's source may name: what its module declares, and what all pages share."""
-    own = importlib.import_module(f"pages.{page.stem.lower()}")
-    return {name: thing for of in (kept, own) for name, thing in vars(of).items() if not name.startswith("_")}
+    modules = [importlib.import_module(f"pages.{name}") for name in ("kept", page.stem.lower())]
+    return {name: thing for of in modules for name, thing in vars(of).items() if not name.startswith("_")}
 
 
 def updated(path: Path) -> str:

@@ -65,7 +65,8 @@ def best_head(
         r, the number of columns, at least 1. From v - 1 on nothing is forced, and nothing is fitted.
     start : array, shape (v, k), optional
         A head with k <= r columns. It gets r - k more, and the result forces at most what it does, on the mean of the
-        truths. None: the head of `leading`. Over more than `LARGE` tokens it is one that is fitted to common tokens.
+        truths; of one outside `span`, what its projection there does. None: the head of `leading`. Over more than
+        `LARGE` tokens it is one that is fitted to common tokens.
     rounds : int
         Of `ITERATIONS` iterations, over all of many tokens `FINAL`; 0: the start, with its further columns.
     step : callable

@@ -33,8 +33,8 @@ def descend(
     """Return a head (v, r), hidden vectors (n, r) and their mean divergence from truths p (n, v), lower or as low.
 
     `sharp` measures rows of W with max(p, q) in place of q: else the first steps are too long where q is far below p.
-    W moves in its `span` (v, k) alone, if there is one: columns as `whitened` returns, in which its Hessian is near the
-    identity.
+    W moves in its `span` (v, k) alone, if there is one: columns as `whitened` returns, in which its Hessian is at most
+    about the identity, and below it along what the truths are sharp in.
     """
     weights, hidden = _balanced(p, weights, hidden)
     by_row, by_position = _metric(p, weights, hidden, sharp, span)

@@ -48,14 +48,14 @@ def main(job: Job) -> None:
     at, p, log_q = drawn(job.input.truth, model[0] if model else None, settings)
     head = read_model_head(job.input.weights)
     start = head.weights.astype(np.float64)
-    if not settings["trained"]:
-        if rank >= start.shape[1]:
-            raise UserError(
-                f"dimensions_needed.ranks: {rank}, but the truth's own head has {start.shape[1]} columns, so that from "
-                "there on nothing is forced; leave these ranks out"
-            )
-        start = cut(start, rank)
+    if not settings["trained"] and rank >= start.shape[1]:
+        raise UserError(
+            f"dimensions_needed.ranks: {rank}, but the truth's own head has {start.shape[1]} columns, so that from "
+            "there on nothing is forced; leave these ranks out"
+        )
     span = read_model_head(job.input.span[0]).weights if job.input.get("span") else None
+    if span is None and not settings["trained"]:
+        start = cut(start, rank)
     fitted = at["fitted"]
     with tqdm(desc=f"rank {rank}", unit="step", disable=None) as bar:
         starts = (None, start) if span is None else (None,)
