@@ -31,7 +31,7 @@ for more in ROOT.glob("tests/studies/*/from_hub.yaml"):  # what a study needs wh
 WIDTHS = {"small": 8, "large": 24, "truth": 32}
 OF_BYTES = {"claims", *listed("", "of bytes alone")}
 # Of other configs.
-ELSEWHERE = {"learning_rates", *listed("", "(?:if the config lists any|with several (?:seeds|truths|steps))")}
+ELSEWHERE = {"learning_rates", *listed("", "(?:if the config lists any|with several (?:seeds|truths|steps|sizes))")}
 ELSEWHERE |= {*listed("", r"with `\w+\.\w+`")}  # a key of a study that the default leaves empty
 OF_TRAINED = {"architecture", *listed("", "models trained here")}
 SPEAK_OF_TOKENS = ("argmaxability", *listed("Tables", "of tokens alone"), *listed("Tables", "of bytes or tokens"))

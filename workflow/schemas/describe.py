@@ -19,9 +19,8 @@ from oversmoothing.tables.quantities import environment
 from oversmoothing.tables.record import documentation, read_record
 from plan import studies
 from schemas.config import read_schema
-from schemas.surface import described
+from schemas.surface import ROOT, described
 
-ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "docs/source"
 VOCABULARIES = ROOT / "resources/studies/vocabularies_smollm2/tables/vocabularies.csv"
 BEGIN, END = "<!-- {}: written by `make docs` -->", "<!-- end of {} -->"

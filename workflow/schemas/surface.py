@@ -20,9 +20,9 @@ from oversmoothing import argmaxability, bat, forced
 from oversmoothing.commands import CHECKED, COMMANDS
 from oversmoothing.commands.arguments.parser import schema_of
 from oversmoothing.tables.record import SCHEMA
-from pages.kept import ROOT
 from schemas.config import read_core
 
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGES: tuple[ModuleType, ...] = (bat, forced, argmaxability)  # which others may import, of arrays alone
 METHODS = (FunctionType, property, functools.cached_property)
 Parts = Mapping[str, list[str]]
