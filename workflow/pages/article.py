@@ -74,6 +74,7 @@ from pages.scale import (
     held_out,
     held_out_above_largest,
     hits_at_fifth_size,
+    hits_elsewhere,
     largest,
     million,
     miss_at_rank_4,
@@ -112,6 +113,7 @@ __all__ = [  # what the source names of other pages
     "held_out_above_largest",
     "highest_at_equal_validation_loss",
     "hits_at_fifth_size",
+    "hits_elsewhere",
     "large_models_force",
     "largest",
     "left_by_greedy",
@@ -570,6 +572,7 @@ number_opposed = sum(
     {"holds", "contradicted"} <= {sentences.column("verdict", id=name, truth=truth)[0] for truth in TRUTHS}
     for name in counted_sentences.column("id", verdict="depends on the truth")
 )
+contradicted_by_its_tables = len(counted_sentences.column("id", published_verdict="contradicted"))
 contradicted_here_and_there = sum(row[-1] == "contradicted" for row in contradicted_rows)
 wrong_by_chance = chance("wrong") * number_of_sentences  # were every comparison at its bound
 _in_part = sorted(
