@@ -106,7 +106,9 @@ most_held_above_fitted = max(  # of what heads for SmolLM2 force, rank by rank
 )
 half_of_smollm2s = round(needs("smollm2", tokens_of_smollm2, TARGETS[0]) / 2)  # a head that would overturn that
 more_tokens_need_fewer = all(  # for each target
-    _row("truth", 1024, nats, BEST)["low"] > _row("truth", 8192, nats, BEST)["high"] for nats in TARGETS
+    of_1024.low > of_8192.high
+    for nats in TARGETS
+    for of_1024, of_8192 in [[_table(needed(BEST, nats), "truth", v, None) for v in (1024, 8192)]]
 )
 _of_smollm2 = _row("smollm2", tokens_of_smollm2, TARGETS[0], BEST)
 _beyond = [math.isnan(float(str(_of_smollm2[end]))) for end in ("value", "high")]  # the largest rank, 128

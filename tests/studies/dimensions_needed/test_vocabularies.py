@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from default_config import default
+from scipy.special import softmax
 
 from oversmoothing.forced.projection import project
 from oversmoothing.jobs import UserError
+from oversmoothing.models.heads import ModelHead
 from oversmoothing.tables.record import chosen, record
 from plan.run import Run
 from studies.dimensions_needed.figure import draw
 from studies.dimensions_needed.finding import grows, ranks_needed
-from studies.dimensions_needed.measure import cut
+from studies.dimensions_needed.measure import columns_of, cut
 from studies.dimensions_needed.plan import fit_settings, head, mistakes, tables, truth, truth_head
 from studies.dimensions_needed.table import crossing, growths, joined, one_vocabulary, vocabularies_page
 
@@ -175,6 +177,16 @@ def test_the_second_start_spans_the_leading_directions_of_a_head():
 def config(**section):
     family = [{"rank": 4}, {"rank": 288}]
     return default(family=family, dimensions_needed={"ranks": [4, 8], "per_column": 10, "least": 64, **section})
+
+
+def test_a_bias_is_one_more_column_within_whose_span_nothing_is_forced_of_its_own_model():
+    rng = np.random.default_rng(0)
+    weights, bias, hidden = rng.normal(size=(9, 3)), rng.normal(size=9), rng.normal(size=(4, 3))
+    np.testing.assert_array_equal(columns_of(ModelHead(weights)), weights)
+    columns = columns_of(ModelHead(weights, bias=bias))
+    p = softmax(hidden @ weights.T + bias, axis=1)
+    assert (project(columns, p).forced < 1e-12).all()
+    assert (project(weights, p).forced > 1e-3).all()
 
 
 def test_the_plan_takes_the_trained_head_of_a_rank_or_else_the_truths():

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from oversmoothing.jobs import Job, UserError, run
 from oversmoothing.measures.best_head import fits, forced_by
 from oversmoothing.measures.nearest import whole
-from oversmoothing.models.heads import read_model_head
+from oversmoothing.models.heads import ModelHead, read_model_head
 from oversmoothing.models.logit_files import read_logits
 from oversmoothing.numerics.spaced_positions import positions_of
 from oversmoothing.scores.probabilities import softmax
@@ -47,13 +47,13 @@ def main(job: Job) -> None:
     rank = settings["rank"]
     at, p, log_q = drawn(job.input.truth, model[0] if model else None, settings)
     head = read_model_head(job.input.weights)
-    start = head.weights.astype(np.float64)
+    start = columns_of(head)
     if not settings["trained"] and rank >= start.shape[1]:
         raise UserError(
             f"dimensions_needed.ranks: {rank}, but the truth's own head has {start.shape[1]} columns, so that from "
             "there on nothing is forced; leave these ranks out"
         )
-    span = read_model_head(job.input.span[0]).weights if job.input.get("span") else None
+    span = columns_of(read_model_head(job.input.span[0])) if job.input.get("span") else None
     if span is None and not settings["trained"]:
         start = cut(start, rank)
     fitted = at["fitted"]
@@ -96,6 +96,12 @@ def drawn(
     windows, positions, fitted = np.concatenate(rows).T
     known = {"window": windows, "position": positions, "fitted": fitted.astype(bool)}
     return known, np.concatenate(p), np.concatenate(log_q) if log_q else None
+
+
+def columns_of(head: ModelHead) -> np.ndarray:
+    """Return the columns of a head (v, d), and of one with a bias also that: W h + b = [W, b] (h, 1)."""
+    bias = () if head.bias is None else (head.bias,)
+    return np.column_stack([head.weights, *bias]).astype(np.float64)
 
 
 def cut(weights: np.ndarray, rank: int) -> np.ndarray:
