@@ -10,7 +10,7 @@ from schemas.describe import ROOT, SOURCES, needed_ranks, pages, rendered
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)? %|(?<![\w.,])-?\d+\.\d+")
 NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and tables of the thesis
     "README": """
-        Python 3.11 to 3.13; equal_loss, 0.007); at most 0.007 more; bound of 0.007; equal_loss.low > 0.007
+        Python 3.11 to 3.13; equal_loss, 0.007); at most 0.007 more; above 0.007 (six; equal_loss.low > 0.007
         _trunk, 0.01); at_32[:1], 0.01); 0.1 nats; 95 %; 90 %
         """,
     "api": "version 1.0 promises",
@@ -44,7 +44,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         95 %; 0.024; 0.048; < 0.05; < 0.001; below 0.001; -0.01 <; < 0.01; within 0.010; 0.665; 1.22; 1.44; 1.35; 1.53
         """,
     "notebook": "",
-    "paper": "2.4 GB; Version 1.0; 0.1 nats; 0.001 nats",
+    "paper": "2.4 GB; Version 1.0; 90 % of the; 0.1 nats; 0.001 nats",
     "notes": """
         95 %; 0.95; δ 0.22; 98.5 %; 95 to 99 %; 0.625; 80 %; at most 1 %; matrix at 0.02; start at 0.02
         0.8; 1.25; loss is 10 %; -0.01); 0.01); arXiv 2602.20433; arXiv 2604.28036

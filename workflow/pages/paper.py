@@ -1,14 +1,12 @@
 """Numbers of docs/paper/paper.md beside those that pages share."""
 
-from pages.bytes import beam_of_200_bytes, view_of_200_bytes
 from pages.findings import widest_gap
 from pages.kept import STUDIES, and_not_tested, seeds
-from pages.scale import growth_by_size, growth_of_leak, largest, million, smallest
+from pages.scale import growth_by_size, growth_of_leak, largest, million, smallest, widest_at_equal_loss
 from pages.vocabularies import more_tokens_need_fewer, rank_needed_at_first, rank_needed_at_last
 
 __all__ = [  # what the source names of other pages
     "and_not_tested",
-    "beam_of_200_bytes",
     "growth_by_size",
     "growth_of_leak",
     "largest",
@@ -18,7 +16,7 @@ __all__ = [  # what the source names of other pages
     "rank_needed_at_last",
     "seeds",
     "smallest",
-    "view_of_200_bytes",
+    "widest_at_equal_loss",
     "widest_gap",
 ]
 

@@ -1,6 +1,6 @@
 """Numbers of README.md beside those that pages share."""
 
-from pages.findings import added_after_long_training
+from pages.findings import added_after_long_training, highest_at_equal_validation_loss
 from pages.kept import (
     TRUTHS,
     after_equal_steps,
@@ -33,6 +33,7 @@ __all__ = [  # what the source names of other pages
     "growth_of_leak",
     "held_out",
     "held_out_above_largest",
+    "highest_at_equal_validation_loss",
     "hits_at_fifth_size",
     "largest",
     "million",
