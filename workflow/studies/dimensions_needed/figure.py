@@ -51,7 +51,7 @@ def draw(table: pd.DataFrame) -> Figure:
             "over windows. Grey lines: 0.1, 0.01 and 0.001 nats.",
         )
         entries = {
-            f"{v:,} tokens" + (f" of {named(truth, several)}" if several else ""): look
+            f"{v:,} tokens" + (f", {named(truth, several)}" if several else ""): look
             for (v, truth), look in looks.items()
         }
         dark = {"color": "0.3", "marker": "o"}
