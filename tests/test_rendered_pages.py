@@ -44,7 +44,7 @@ NO_RESULTS = {  # settings, sizes, definitions, citations, what a test has, and 
         95 %; 0.024; 0.048; < 0.05; < 0.001; below 0.001; -0.01 <; < 0.01; within 0.010; 0.665; 1.22; 1.44; 1.35; 1.53
         """,
     "notebook": "",
-    "paper": "2.4 GB; Version 1.0; 90 % of the; 0.1 nats; 0.001 nats",
+    "paper": "Version 1.0; 90 % of the; 0.1 nats; 0.001 nats",
     "notes": """
         95 %; 0.95; δ 0.22; 98.5 %; 95 to 99 %; 0.625; 80 %; at most 1 %; matrix at 0.02; start at 0.02
         0.8; 1.25; loss is 10 %; -0.01); 0.01); arXiv 2602.20433; arXiv 2604.28036
