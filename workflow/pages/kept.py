@@ -54,6 +54,10 @@ full_heads_beside_other_steps = _controls.where(less="equal loss on the windows"
     "measure", "arm", "truth"
 )
 full_heads = _controls.where(less=None).by("measure", "arm", "truth")
+_truths_of_windows = kept("replication").losses.where("loss", kind="truth")
+truths_beat_all_models = max(_truths_of_windows.column("value")) < min(  # at the loss on the windows
+    _table.where("loss", less=None).frame.value.min() for _table in (equal_loss, _controls)
+)
 leaks_at_equal_loss = [*at_equal_loss.all("tto"), *beside_fewer_bytes.all("tto")]
 
 # What a rank adds to the KL of full rank, and which share of it heads force.
@@ -92,6 +96,9 @@ between_truths = three.real_truth.where("tto", kind="truth").by("model", "truth"
 at_equal_loss_by_three_truths, after_equal_steps_by_three_truths = (
     three.equal_loss.over_windows().where(less=less, kind="family")
     for less in ("equal loss on the windows", "rank 288")
+)
+gemma_as_smollm2_after_equal_steps = digits(after_equal_steps_by_three_truths("tto", 4, "gemma")) == digits(
+    after_equal_steps("tto", 4, "smollm2")
 )
 
 # Pairs of a trunk and a head, full or narrow; what a narrow head costs, and what a narrow gradient does.

@@ -10,11 +10,11 @@ from pages.kept import (
 )
 from pages.scale import (
     growth_by_size,
-    growth_of_leak,
     largest,
     million,
     none_above_by_smollm2,
     smallest,
+    text_adds_to_leak,
     widest_at_equal_loss,
 )
 from pages.vocabularies import (
@@ -26,7 +26,6 @@ from pages.vocabularies import (
 __all__ = [  # what the source names of other pages
     "added_after_long_training",
     "growth_by_size",
-    "growth_of_leak",
     "highest_at_equal_validation_loss",
     "largest",
     "million",
@@ -35,6 +34,7 @@ __all__ = [  # what the source names of other pages
     "rank_needed_at_first",
     "smallest",
     "smollm2_found_wider",
+    "text_adds_to_leak",
     "widest_at_equal_loss",
 ]
 

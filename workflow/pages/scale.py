@@ -57,6 +57,10 @@ growth_by_size, shares_by_size = (  # after the most text
     [grown(of, 4, truth, smallest_with_most_text) for truth in TRUTHS_OF_LADDER] for of in ("tto", FORCED_SHARE)
 )
 
+text_adds_to_leak = all(
+    by_size.high < by_both.low for by_size, by_both in zip(growth_by_size, growth_of_leak, strict=True)
+)
+
 
 def million(weights: float) -> str:
     """Return a number of weights in millions."""

@@ -100,15 +100,18 @@ most_needed_of_truths_trained_here = max(rank for v in of_truths["truth"] for ra
 smollm2_found_wider = (  # held out; heads for it were sought in the span of its own alone
     needs("smollm2", tokens_of_smollm2, TARGETS[0]) > 2 * most_needed_of_truths_trained_here
 )
-most_held_above_fitted = max(  # of what heads for SmolLM2 force, rank by rank
+_held_above_fitted = [  # of what heads for SmolLM2 force, lowest rank first
     held / _table(FITTED, "smollm2", tokens_of_smollm2, int(held.rank))
-    for held in _table.where(BEST, "smollm2", tokens_of_smollm2).all()
+    for held in sorted(_table.where(BEST, "smollm2", tokens_of_smollm2).all(), key=lambda held: int(held.rank))
+]
+most_held_above_fitted = max(_held_above_fitted)
+held_above_fitted_rises = _held_above_fitted == sorted(_held_above_fitted)
+rank_that_would_overturn = round(needs("smollm2", tokens_of_smollm2, TARGETS[0]) / 2)
+_needed_over_1024, _needed_over_8192 = (
+    [_table(needed(BEST, nats), "truth", v, None) for nats in TARGETS] for v in (1024, 8192)
 )
-half_of_smollm2s = round(needs("smollm2", tokens_of_smollm2, TARGETS[0]) / 2)  # a head that would overturn that
-more_tokens_need_fewer = all(  # for each target
-    of_1024.low > of_8192.high
-    for nats in TARGETS
-    for of_1024, of_8192 in [[_table(needed(BEST, nats), "truth", v, None) for v in (1024, 8192)]]
+more_tokens_need_fewer = all(
+    fewer.low > more.high for fewer, more in zip(_needed_over_1024, _needed_over_8192, strict=True)
 )
 _of_smollm2 = _row("smollm2", tokens_of_smollm2, TARGETS[0], BEST)
 _beyond = [math.isnan(float(str(_of_smollm2[end]))) for end in ("value", "high")]  # the largest rank, 128
